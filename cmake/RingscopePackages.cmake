@@ -1,0 +1,21 @@
+# Distribution packages only; each is used by the one folder that walls it off.
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+find_package(MPI REQUIRED COMPONENTS C)
+find_package(Boost REQUIRED COMPONENTS program_options)
+find_package(yaml-cpp REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(valijson REQUIRED)
+find_package(fmt REQUIRED)
+find_package(HDF5 REQUIRED COMPONENTS C CXX HL)
+if(HDF5_IS_PARALLEL)
+    message(FATAL_ERROR "the serial HDF5 library is needed (libhdf5-dev): one process writes the file")
+endif()
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+
+# yaml-cpp 0.8 renamed its target.
+if(NOT TARGET yaml-cpp::yaml-cpp)
+    add_library(yaml-cpp::yaml-cpp INTERFACE IMPORTED)
+    target_link_libraries(yaml-cpp::yaml-cpp INTERFACE yaml-cpp)
+endif()

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/types.hpp"
+
+namespace ringscope {
+
+/// An algorithm as an experiment names it, with the parameters it is run with.
+struct AlgorithmChoice {
+    std::string id;
+    std::map<std::string, std::int64_t> params;  ///< "channels", "slots", "slot_bytes", ...; absent means default
+
+    [[nodiscard]] std::int64_t param(const std::string& name, std::int64_t fallback) const {
+        const auto found = params.find(name);
+        return found == params.end() ? fallback : found->second;
+    }
+    friend bool operator==(const AlgorithmChoice&, const AlgorithmChoice&) = default;
+};
+
+enum class StartMode { automatic, window, barrier };
+enum class VerifyMode { exact, mantissa, real };
+
+struct Measure {
+    std::int64_t warmup = 5;
+    std::int64_t iterations = 20;
+    std::vector<Mode> modes{Mode::isolated};
+    StartMode start = StartMode::automatic;
+    bool cold_start = true;
+};
+
+struct TraceSettings {
+    bool enabled = true;
+    std::int64_t iterations = 2;
+    std::int64_t max_events_per_rank = 1'000'000;
+};
+
+struct Timeouts {
+    std::int64_t wait_ns = 10'000'000'000;
+    std::int64_t case_ns = 60'000'000'000;
+};
+
+/// A validated experiment as a plain value. What belongs to launch/ is validated and otherwise left alone.
+struct Experiment {
+    std::string name = "run";
+    std::vector<AlgorithmChoice> algorithms;
+    std::vector<std::string> engines{"auto"};
+    std::vector<std::int64_t> sizes;  ///< bytes, as asked for; a case rounds down to whole elements
+    std::vector<DataType> dtypes{DataType::float32};
+    std::vector<ReduceOp> ops{ReduceOp::sum};
+    std::vector<bool> in_place{false};
+    std::vector<std::int64_t> offsets{0};  ///< elements by which user buffers are shifted off their alignment
+    Measure measure;
+    TraceSettings trace;
+    VerifyMode verify = VerifyMode::exact;
+    Timeouts timeout;
+    std::string output;  ///< path, `{name}` already replaced; empty means no file
+
+    std::string original_text;  ///< the file as read, or empty
+    std::string resolved_text;  ///< every value written out, as YAML
+    std::string sha256;         ///< of resolved_text, 64 hex digits
+};
+
+/// One point of the sweep.
+struct Case {
+    std::int32_t index = 0;
+    AlgorithmChoice algorithm;
+    std::string engine;  ///< as asked for: "auto", "host-shm", ...
+    Mode mode = Mode::isolated;
+    DataType dtype = DataType::float32;
+    ReduceOp op = ReduceOp::sum;
+    std::int64_t bytes = 0;  ///< count * size_of(dtype)
+    std::int64_t count = 0;
+    std::int64_t offset = 0;  ///< elements
+    bool in_place = false;
+};
+
+/// The cases in the order of the sweep: algorithm, engine, mode, dtype, op, offset, size, and in_place innermost, so
+/// that both halves of a table line follow each other.
+[[nodiscard]] std::vector<Case> expand(const Experiment& experiment);
+
+}  // namespace ringscope

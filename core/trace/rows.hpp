@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/types.hpp"
+
+/// The rows of a trace file, as plain values: what the runner gathers and the writer stores. Field names are the
+/// column names of schema `ringscope-trace`; see docs/trace-schema.md. Times are int64 ns of CLOCK_MONOTONIC of rank 0's
+/// host until the writer subtracts the run's epoch.
+namespace ringscope::trace {
+
+inline constexpr std::int64_t not_available = -1;
+
+enum class CaseStatus : std::uint8_t { ok, wrong, timeout, failed, skipped };
+enum class SampleState : std::uint8_t { ok, cold, warmup, late_start, aborted, verify_failed };
+enum class Direction : std::uint8_t { send, recv };
+
+struct CaseRow {
+    std::int32_t case_index = 0;  ///< column `case`
+    std::string algorithm, engine, protocol;
+    std::int64_t bytes = 0, count = 0;
+    DataType dtype = DataType::float32;
+    ReduceOp op = ReduceOp::sum;
+    bool in_place = false;
+    std::int64_t offset = 0;
+    Mode mode = Mode::isolated;
+    std::int32_t channels = 0, slots = 0;
+    std::int64_t slot_bytes = 0, slices = 0;
+    CaseStatus status = CaseStatus::ok;
+    std::string reason;
+    std::int64_t wrong = 0;         ///< elements, over all ranks and timed iterations
+    std::uint64_t output_hash = 0;  ///< XXH3 of rank 0's output of the last timed iteration
+    double trace_overhead = 0;      ///< median traced / median untraced - 1; NaN where one is missing
+    double noise_floor = 0;         ///< NaN where not measured
+    std::int64_t events_expected = 0, events_written = 0, events_dropped = 0;
+};
+
+struct SampleRow {
+    std::int32_t case_index = 0;
+    std::int64_t iteration = 0;
+    std::int32_t rank = 0;
+    SampleState state = SampleState::ok;
+    bool traced = false;
+    std::int64_t ops = 1;
+    std::int64_t enter_ns = 0, exit_ns = 0;
+    std::int64_t device_ns = not_available;
+};
+
+/// One row per (op, direction, peer). begin = starts waiting, ready = first data (recv) or credit (send) there, end =
+/// done. (src, dst, seq) pairs a send with its receive.
+struct EventRow {
+    std::int32_t case_index = 0;
+    std::int64_t iteration = 0;
+    std::int32_t rank = 0;
+    std::int32_t channel = 0;
+    std::int64_t slice = 0;
+    std::int64_t op = 0;
+    std::int32_t step = 0;
+    std::int32_t phase = 0;
+    Direction direction = Direction::send;
+    std::int32_t peer = 0;
+    std::int64_t seq = 0;
+    std::int32_t chunk = 0;
+    std::int64_t payload_bytes = 0, wire_bytes = 0;
+    std::int64_t begin_ns = 0, ready_ns = 0, end_ns = 0;
+    std::int64_t wait_data_ns = 0, wait_credit_ns = 0;
+    std::int64_t begin_ticks = 0, ready_ticks = 0, end_ticks = 0;  ///< as read from the device's clock
+};
+
+struct TrafficRow {
+    std::int32_t case_index = 0, src = 0, dst = 0;
+    std::int64_t declared_payload = 0, declared_wire = 0;
+    std::int64_t traced_payload = not_available, traced_wire = not_available;  ///< of one operation
+    std::int64_t closed_form = not_available;
+};
+
+/// `phase` is one of: process_start, mpi_init, plugin_load, bootstrap, nccl_init, ipc_open, first_launch,
+/// first_collective, steady_state.
+struct ColdRow {
+    std::string phase;
+    std::int32_t rank = 0;
+    std::int64_t ns = 0;
+};
+
+struct ClockRow {
+    std::int32_t rank = 0;
+    std::string anchor;  ///< "before", "after"
+    std::int64_t offset_ns = 0;
+    double slope = 1;
+    std::int64_t error_bound_ns = 0;
+};
+
+struct MachineRow {
+    std::int32_t src = 0, dst = 0;
+    std::int64_t bytes = 0, latency_ns = 0;
+    double bandwidth = 0, copy_engine_bandwidth = 0, reduction_rate = 0;  ///< byte/s
+};
+
+struct RankEnvironment {
+    std::int32_t rank = 0;
+    std::string host, boot_id;
+    std::int64_t pid = 0;
+    std::string cpuset;  ///< "0-3,8"
+    std::int32_t numa_node = -1;
+    std::string gpu_name, gpu_uuid, gpu_pci_id;  ///< empty without a GPU
+};
+
+/// A named fact: a version, an allow-listed variable, a setting of the machine.
+struct Fact {
+    std::string name, value;
+};
+
+struct RunInfo {
+    std::string resolved_config, original_config, config_sha256, command_line;
+    std::string creator_version, run_uuid, batch_uuid, file_time;  ///< file_time: ISO 8601 with zone
+    std::int64_t launch_index = 0, seed = 0;
+    std::int32_t world_size = 1;
+    std::string source = "measured";  ///< or "simulated"
+    std::int64_t epoch_monotonic_ns = 0, epoch_realtime_ns = 0;
+    std::vector<RankEnvironment> ranks;
+    std::vector<Fact> facts;
+};
+
+}  // namespace ringscope::trace
