@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace ringscope {
