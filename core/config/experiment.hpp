@@ -14,7 +14,7 @@ namespace ringscope {
 /// An algorithm as an experiment names it, with the parameters it is run with.
 struct AlgorithmChoice {
     std::string id;
-    std::map<std::string, std::int64_t> params;  ///< "channels", "slots", "slot_bytes", ...; absent means default
+    std::map<std::string, std::int64_t> params;  ///< "channels", "slots", "slot_bytes"; absent means default
 
     [[nodiscard]] std::int64_t param(const std::string& name, std::int64_t fallback) const {
         const auto found = params.find(name);
@@ -80,8 +80,8 @@ struct Case {
     bool in_place = false;
 };
 
-/// The cases in the order of the sweep: algorithm, engine, mode, dtype, op, offset, size, and in_place innermost, so
-/// that both halves of a table line follow each other.
+/// The cases in the order of the sweep: algorithm, engine, mode, dtype, op, offset, size, and in_place
+/// innermost, so that both halves of a table line follow each other.
 [[nodiscard]] std::vector<Case> expand(const Experiment& experiment);
 
 }  // namespace ringscope

@@ -8,9 +8,9 @@
 
 #include "base/types.hpp"
 
-/// The rows of a trace file, as plain values: what the runner gathers and the writer stores. Field names are the
-/// column names of schema `ringscope-trace`; see docs/trace-schema.md. Times are int64 ns of CLOCK_MONOTONIC of rank 0's
-/// host until the writer subtracts the run's epoch.
+/// The rows of a trace file, as plain values: what the runner gathers and the writer stores. Field names are
+/// the column names of schema `ringscope-trace`; see docs/trace-schema.md. Times are int64 ns of
+/// CLOCK_MONOTONIC of rank 0's host until the writer subtracts the run's epoch.
 namespace ringscope::trace {
 
 inline constexpr std::int64_t not_available = -1;
@@ -50,8 +50,8 @@ struct SampleRow {
     std::int64_t device_ns = not_available;
 };
 
-/// One row per (op, direction, peer). begin = starts waiting, ready = first data (recv) or credit (send) there, end =
-/// done. (src, dst, seq) pairs a send with its receive.
+/// One row per (op, direction, peer). begin = starts waiting, ready = first data (recv) or credit (send)
+/// there, end = done. (src, dst, seq) pairs a send with its receive.
 struct EventRow {
     std::int32_t case_index = 0;
     std::int64_t iteration = 0;
@@ -83,7 +83,7 @@ struct TrafficRow {
 struct ColdRow {
     std::string phase;
     std::int32_t rank = 0;
-    std::int64_t ns = 0;
+    std::int64_t ns = 0;  ///< duration of the phase
 };
 
 struct ClockRow {

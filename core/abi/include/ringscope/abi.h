@@ -70,6 +70,7 @@ typedef struct ringscope_place {
     int32_t channels; /* >= 1 */
     int32_t channel;  /* 0 .. channels-1 */
     int64_t slices;   /* >= 1: pieces that this channel's part of every chunk is cut into */
+    int64_t in_flight; /* >= 1: messages that a connection holds, for a schedule's own pipelining */
 } ringscope_place;
 
 /* One op: receive one message from each of `recv`, combine them in the listed order with the own contribution at
@@ -138,7 +139,8 @@ typedef struct ringscope_plugin {
     const char* name;
     const char* version;
     int32_t algorithm_count;
-    const ringscope_algorithm* const* algorithms;
+    /* [any-thread] The algorithm of an index 0 .. algorithm_count-1; lives as long as the plugin. */
+    const ringscope_algorithm* (*algorithm)(int32_t index);
 } ringscope_plugin;
 
 #ifdef __cplusplus

@@ -1,0 +1,208 @@
+# SPDX-FileCopyrightText: The ringscope authors
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures of the frames that ``metrics`` gives: each function draws a frame into axes and gives the axes
+back.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.patches import Patch
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from ringscope import metrics, text
+
+#: The colour of each algorithm in every picture: one hue per family, so that two runs can be laid side by
+#: side.
+COLOURS = {
+    "ring-ll": "#6baed6",
+    "ring-ll128": "#2171b5",
+    "ring-simple": "#08306b",
+    "tree-ll": "#74c476",
+    "tree-simple": "#006d2c",
+    "parameter-server": "#9e5fc1",
+    "ipc-pcie": "#d95f0e",
+    "ipc-pcie-naive": "#fe9929",
+    "one-shot": "#e7298a",
+    "two-shot": "#980043",
+    "halving-doubling": "#c9a400",
+    "hierarchical": "#8c564b",
+    "nccl": "#000000",
+    "mpi": "#7f7f7f",
+}
+
+#: Waiting is light, moving is dark; receiving is blue, sending is orange.
+LANE_COLOURS = {
+    ("recv", "waiting"): "#c6dbef",
+    ("recv", "moving"): "#2171b5",
+    ("send", "waiting"): "#fdd0a2",
+    ("send", "moving"): "#d94801",
+}
+
+SPLIT_COLOURS = {
+    "wait_data_ns": ("waiting for data", "#9ecae1"),
+    "wait_credit_ns": ("waiting for credit", "#fdae6b"),
+    "moving_ns": ("moving", "#31a354"),
+    "other_ns": ("other", "#d9d9d9"),
+}
+
+_MARKERS = "osD^vPX*<>"
+
+
+def colour_of(algorithm: str) -> str | tuple[float, ...]:
+    """Give the fixed colour of an algorithm; an unknown id gets one that depends on its name alone."""
+    known = COLOURS.get(algorithm)
+    return known if known else colormaps["tab20b"](zlib.crc32(algorithm.encode()) % 20)
+
+
+def link_matrix(matrix: pd.DataFrame, axes: Axes) -> Axes:
+    """Draw the N x N frame of ``metrics.link_matrix`` as a heat map, with bytes as text if ranks are few."""
+    image = axes.imshow(matrix.to_numpy(), cmap="Blues", vmin=0)
+    axes.figure.colorbar(image, ax=axes, label="payload bytes of one operation")
+    axes.set(xlabel="to rank", ylabel="from rank", title="Bytes per directed link")
+    ranks = range(len(matrix))
+    if len(matrix) <= 16:
+        axes.set(xticks=list(ranks), yticks=list(ranks))
+        _write_bytes(matrix, axes)
+    return axes
+
+
+def _write_bytes(matrix: pd.DataFrame, axes: Axes) -> None:
+    brightest = matrix.to_numpy().max()
+    for (source, target), value in np.ndenumerate(matrix.to_numpy()):
+        if value:
+            ink = "white" if value > brightest / 2 else "black"
+            axes.text(target, source, f"{value}", ha="center", va="center", color=ink, fontsize=8)
+
+
+def rank_traffic(ranks: pd.DataFrame, axes: Axes) -> Axes:
+    """Draw one case of ``metrics.rank_traffic``: bars of bytes per rank and the model as a line."""
+    colour = colour_of(ranks["algorithm"].iloc[0])
+    axes.bar(ranks["rank"] - 0.2, ranks["sent_bytes"], width=0.4, color=colour, label="sent")
+    axes.bar(
+        ranks["rank"] + 0.2,
+        ranks["received_bytes"],
+        width=0.4,
+        color=colour,
+        alpha=0.45,
+        hatch="//",
+        label="received",
+    )
+    axes.axhline(ranks["model_bytes"].iloc[0], color="crimson", linestyle="--", label="model 2(N-1)M/N")
+    axes.set(xlabel="rank", ylabel="payload bytes of one operation", xticks=ranks["rank"].tolist())
+    axes.set_title(f"{ranks['algorithm'].iloc[0]}, {text.size(int(ranks['bytes'].iloc[0]))}")
+    axes.margins(y=0.25)
+    axes.legend(ncols=3, fontsize="small", loc="upper center")
+    return axes
+
+
+def latency(rates: pd.DataFrame, axes: Axes) -> Axes:
+    """Draw median time against size on log axes, with the band from the 5 % to the 95 % quantile."""
+    for label, curve, style in _curves(rates, "median_ns"):
+        axes.plot(curve["bytes"], curve["median_ns"] / 1e3, label=label, **style)
+        axes.fill_between(
+            curve["bytes"], curve["q05_ns"] / 1e3, curve["q95_ns"] / 1e3, color=style["color"], alpha=0.15
+        )
+    axes.set(ylabel="time of one operation in us", title="Time against size (median, 5 % to 95 %)")
+    return _size_axis(axes, rates)
+
+
+def bus_bandwidth(rates: pd.DataFrame, axes: Axes) -> Axes:
+    """Draw busbw = M/t * 2(N-1)/N against size on log axes."""
+    for label, curve, style in _curves(rates, "busbw_gb_s"):
+        axes.plot(curve["bytes"], curve["busbw_gb_s"], label=label, **style)
+    axes.set(ylabel="bus bandwidth in GB/s", title="Bus bandwidth against size")
+    return _size_axis(axes, rates)
+
+
+def _curves(rates: pd.DataFrame, column: str) -> Iterator[tuple[str, pd.DataFrame, dict[str, Any]]]:
+    """Give (label, rows, style) of each curve; sizes of 0 and values of 0 have no place on a log axis."""
+    labels = metrics.case_labels(rates)
+    drawable = rates[(rates["bytes"] > 0) & (rates[column] > 0)].assign(label=labels)
+    for _, family in drawable.groupby("algorithm", sort=False):
+        for marker, (label, curve) in zip(cycle(_MARKERS), family.groupby("label", sort=False), strict=False):
+            style = {"color": colour_of(curve["algorithm"].iloc[0]), "marker": marker, "markersize": 4}
+            yield label, curve.sort_values("bytes"), style
+
+
+def _size_axis(axes: Axes, rates: pd.DataFrame) -> Axes:
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    sizes = sorted({int(value) for value in rates["bytes"] if value > 0})
+    axes.xaxis.set_major_locator(FixedLocator(sizes[:: max(1, -(-len(sizes) // 8))]))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: text.size(int(round(value)))))
+    axes.set_xlabel("size of the buffer")
+    axes.grid(True, which="major", alpha=0.3)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(fontsize="small")
+    return axes
+
+
+def timeline(events: pd.DataFrame, axes: Axes) -> Axes:
+    """Draw the events of one iteration, as ``metrics.events_of`` gives them: one lane per rank and channel.
+
+    The upper half of a lane shows receives and the lower half sends. The light part of a bar, from begin to
+    ready, waits for the first data or credit; the dark part, from ready to end, moves bytes.
+    """
+    lanes = sorted(set(zip(events["rank"], events["channel"], strict=True)))
+    place = {lane: index for index, lane in enumerate(lanes)}
+    origin = events["begin_ns"].min()
+    for (direction, kind), colour in LANE_COLOURS.items():
+        rows = events[events["direction"] == direction]
+        axes.add_collection(
+            PolyCollection(list(_bars(rows, direction, kind, place, origin)), facecolors=colour, linewidths=0)
+        )
+    axes.set_xlim(0, max((events["end_ns"].max() - origin) / 1e3, 1e-3))
+    axes.set_ylim(len(lanes) - 0.4, -0.6)
+    axes.set_yticks(range(len(lanes)), [_lane_name(lane, lanes) for lane in lanes])
+    axes.set(xlabel="us since the first event", title="Time line of one operation")
+    handles = [
+        Patch(color=colour, label=f"{direction}, {kind}")
+        for (direction, kind), colour in LANE_COLOURS.items()
+    ]
+    axes.legend(handles=handles, ncols=4, fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.15))
+    return axes
+
+
+def _bars(rows: pd.DataFrame, direction: str, kind: str, place: dict, origin: int) -> np.ndarray:
+    """Give the corners of one rectangle per row as an array of shape (rows, 4, 2)."""
+    first, last = ("begin_ns", "ready_ns") if kind == "waiting" else ("ready_ns", "end_ns")
+    left, right = ((rows[column].to_numpy() - origin) / 1e3 for column in (first, last))
+    lane = np.array([place[key] for key in zip(rows["rank"], rows["channel"], strict=True)], dtype=float)
+    top = lane - 0.42 if direction == "recv" else lane + 0.02
+    bottom = top + 0.40
+    corners = [(left, top), (right, top), (right, bottom), (left, bottom)]
+    return np.stack([np.stack(corner, axis=-1) for corner in corners], axis=1)
+
+
+def _lane_name(lane: tuple[int, int], lanes: list[tuple[int, int]]) -> str:
+    rank, channel = lane
+    several = any(other != channel for _, other in lanes)
+    return f"rank {rank}, channel {channel}" if several else f"rank {rank}"
+
+
+def time_split(split: pd.DataFrame, axes: Axes) -> Axes:
+    """Draw the rows of one case of ``metrics.time_split`` as one stacked bar per rank."""
+    bottom = np.zeros(len(split))
+    for column, (label, colour) in SPLIT_COLOURS.items():
+        axes.bar(split["rank"], split[column] / 1e3, bottom=bottom, color=colour, label=label)
+        bottom = bottom + split[column].to_numpy() / 1e3
+    axes.set(
+        xlabel="rank",
+        ylabel="us of one operation",
+        xticks=split["rank"].tolist(),
+        title="Where the time went",
+    )
+    axes.margins(y=0.2)
+    axes.legend(ncols=4, fontsize="small", loc="upper center")
+    return axes

@@ -1,0 +1,248 @@
+# SPDX-FileCopyrightText: The ringscope authors
+# SPDX-License-Identifier: Apache-2.0
+"""Opens a trace file and gives its tables as tidy data frames."""
+
+from __future__ import annotations
+
+import errno
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pandas as pd
+
+from ringscope import schema
+
+_LOCK_ERRORS = {errno.EAGAIN, errno.EACCES, errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP}
+
+
+class RunError(Exception):
+    """A file that cannot be read as a finished run; the message says which file, why, and what to do."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of ringscope: every table of its file, one row per record, strings decoded.
+
+    Times are int64 nanoseconds since the run's epoch, sizes are int64 bytes, and -1 means not available.
+    Enumerated columns (``state``, ``direction``, ``phase``) are categoricals. ``events`` is read at its first
+    use, because it may be long.
+    """
+
+    path: Path
+    attributes: dict[str, Any]
+    config: dict[str, str]
+    #: One row per rank: rank, host, pid, cpuset, ...
+    environment: pd.DataFrame
+    #: Named facts of the machine and the build, as name -> value.
+    facts: dict[str, str]
+    cases: pd.DataFrame = field(repr=False)
+    samples: pd.DataFrame = field(repr=False)
+    traffic: pd.DataFrame = field(repr=False)
+    clock: pd.DataFrame = field(repr=False)
+    cold: pd.DataFrame = field(repr=False)
+    machine: pd.DataFrame = field(repr=False)
+
+    @property
+    def world_size(self) -> int:
+        """The number of ranks N."""
+        return int(self.attributes["world_size"])
+
+    @cached_property
+    def events(self) -> pd.DataFrame:
+        """One row per (op, direction, peer) of every traced iteration."""
+        with open_file(self.path) as file:
+            return _read_table(file, "events")
+
+
+def load_run(path: str | Path, allow_incomplete: bool = False) -> Run:
+    """Read the run that the file at ``path`` holds.
+
+    A file that is not of this schema or lacks a column is refused with a ``RunError``. So is one that its
+    writer did not finish, unless ``allow_incomplete`` is true.
+    """
+    path = Path(path)
+    with open_file(path) as file:
+        check_header(file, allow_incomplete)
+        _check_columns(file)
+        tables = {name: _read_table(file, name) for name in schema.TABLES if name != "events"}
+        environment, facts = _read_environment(file)
+        return Run(path, read_attributes(file), _read_config(file), environment, facts, **tables)
+
+
+@contextmanager
+def open_file(path: str | Path) -> Iterator[h5py.File]:
+    """Open an HDF5 file for reading; if it is locked, try once more without a lock and say so on stderr."""
+    path = Path(path)
+    if not path.is_file():
+        raise RunError(
+            f"{path}: there is no such file; check the path, or make it with `ringscope run --output`"
+        )
+    file = _open(path)
+    try:
+        yield file
+    except (OSError, RuntimeError) as error:
+        raise RunError(
+            f"{path}: damaged, a part of it cannot be read ({error}); run the experiment again"
+        ) from error
+    finally:
+        file.close()
+
+
+def _open(path: Path) -> h5py.File:
+    try:
+        return h5py.File(path, "r")
+    except OSError as error:
+        if not _is_lock_error(error):
+            raise RunError(_why_not_opened(path, error)) from error
+    print(
+        f"ringscope-analysis: {path} is locked by a writer or its file system; reading it without a lock",
+        file=sys.stderr,
+    )
+    try:
+        return h5py.File(path, "r", locking=False)
+    except (OSError, ValueError, TypeError) as error:
+        raise RunError(
+            f"{path}: cannot be opened without a lock ({error}); copy it to a local disk"
+        ) from error
+
+
+def _is_lock_error(error: OSError) -> bool:
+    return error.errno in _LOCK_ERRORS and "lock" in str(error)
+
+
+def _why_not_opened(path: Path, error: OSError) -> str:
+    text = str(error)
+    if "signature not found" in text:
+        return f"{path}: not an HDF5 file; name the .h5 file that `ringscope run` wrote"
+    if "truncated" in text:
+        return f"{path}: truncated, its end is missing; copy it again or run the experiment again"
+    return f"{path}: cannot be opened ({text})"
+
+
+def check_header(file: h5py.File, allow_incomplete: bool = False) -> None:
+    """Refuse a file of another schema, of an unknown major version, or one that is not finished."""
+    attributes, path = read_attributes(file), file.filename
+    if attributes.get("schema_name") != schema.NAME:
+        raise RunError(f"{path}: not a ringscope trace (schema_name is {attributes.get('schema_name')!r})")
+    version = str(attributes.get("schema_version", ""))
+    if version.partition(".")[0] != str(schema.MAJOR):
+        raise RunError(
+            f"{path}: schema version {version!r}, but this package reads version {schema.MAJOR}.x; "
+            "use a package that fits"
+        )
+    missing = [name for name in schema.ATTRIBUTES if name not in attributes and name != "complete"]
+    if missing:
+        raise RunError(f"{path}: root attributes are missing: {', '.join(missing)}")
+    if attributes.get("complete") != 1 and not allow_incomplete:
+        raise RunError(
+            f"{path}: incomplete, its writer did not finish; load_run(path, allow_incomplete=True) reads it"
+        )
+
+
+def missing_columns(file: h5py.File) -> list[str]:
+    """List the datasets of the schema that the file lacks, as paths such as ``/cases/bytes``."""
+    paths = [f"/{table}/{column}" for table, columns in schema.TABLES.items() for column in columns]
+    return [path for path in paths if not isinstance(file.get(path), h5py.Dataset)]
+
+
+def uneven_tables(file: h5py.File) -> list[str]:
+    """List, in words, the tables whose columns differ in length."""
+    found = []
+    for table, columns in schema.TABLES.items():
+        lengths = {
+            column: file[table][column].shape[0] for column in columns if column in file.get(table, ())
+        }
+        if len(set(lengths.values())) > 1:
+            longest, shortest = max(lengths, key=lengths.__getitem__), min(lengths, key=lengths.__getitem__)
+            found.append(
+                f"/{table}: columns differ in length "
+                f"({longest} {lengths[longest]} rows, {shortest} {lengths[shortest]})"
+            )
+    return found
+
+
+def _check_columns(file: h5py.File) -> None:
+    missing = missing_columns(file)
+    if missing:
+        raise RunError(f"{file.filename}: columns are missing: {', '.join(missing)}")
+    uneven = uneven_tables(file)
+    if uneven:
+        raise RunError(f"{file.filename}: {'; '.join(uneven)}")
+
+
+def read_attributes(file: h5py.File) -> dict[str, Any]:
+    """Give the root attributes as Python values: text, int or float."""
+    return {name: _plain(value) for name, value in file.attrs.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.decode("utf-8")
+    if isinstance(value, h5py.Empty):
+        return ""
+    if isinstance(value, np.ndarray):
+        return _plain(value.item()) if value.size == 1 else [_plain(item) for item in value.tolist()]
+    return _plain(value.item()) if isinstance(value, np.generic) else value
+
+
+def _read_table(file: h5py.File, table: str) -> pd.DataFrame:
+    columns = _columns_of(file[table])
+    # The schema's order first, then whatever a later minor version added.
+    ordered = [*schema.TABLES[table], *(name for name in columns if name not in schema.TABLES[table])]
+    return pd.DataFrame({name: _read_column(columns[name]) for name in ordered})
+
+
+def _columns_of(group: h5py.Group) -> dict[str, h5py.Dataset]:
+    return {
+        name: item
+        for name, item in group.items()
+        if isinstance(item, h5py.Dataset) and item.ndim == 1 and name != "row"
+    }
+
+
+def _read_column(dataset: h5py.Dataset) -> Any:
+    if h5py.check_string_dtype(dataset.dtype) is not None:
+        return dataset.asstr()[...].astype(object)
+    values = dataset[...]
+    if "flag_meanings" in dataset.attrs:
+        return _categorical(dataset, values)
+    if dataset.name.rpartition("/")[2] in schema.BOOLEANS:
+        return values.astype(bool)
+    return values
+
+
+def _categorical(dataset: h5py.Dataset, values: np.ndarray) -> pd.Categorical:
+    flags = np.atleast_1d(dataset.attrs["flag_values"]).astype(np.int64).tolist()
+    meanings = str(_plain(dataset.attrs["flag_meanings"])).split()
+    place = {flag: index for index, flag in enumerate(flags)}
+    unknown = set(np.unique(values).tolist()) - place.keys()
+    if unknown or len(flags) != len(meanings):
+        raise RunError(
+            f"{dataset.file.filename}: {dataset.name} holds values without a meaning: {sorted(unknown)}"
+        )
+    lookup = np.zeros(max(flags, default=0) + 1, dtype=np.int8)
+    lookup[flags] = np.arange(len(flags))
+    return pd.Categorical.from_codes(lookup[values], categories=meanings)
+
+
+def _read_environment(file: h5py.File) -> tuple[pd.DataFrame, dict[str, str]]:
+    group = file.get("environment")
+    if not isinstance(group, h5py.Group):
+        return pd.DataFrame({"rank": []}), {}
+    ranks = pd.DataFrame({name: _read_column(item) for name, item in _columns_of(group).items()})
+    facts = group.get("facts")
+    if facts is None:
+        return ranks, {}
+    return ranks, dict(zip(_read_column(facts["name"]), _read_column(facts["value"]), strict=True))
+
+
+def _read_config(file: h5py.File) -> dict[str, str]:
+    group = file.get("config", {})
+    return {name: str(_plain(group[name][()])) for name in schema.CONFIG if name in group}

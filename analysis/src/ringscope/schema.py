@@ -1,0 +1,43 @@
+# SPDX-FileCopyrightText: The ringscope authors
+# SPDX-License-Identifier: Apache-2.0
+"""The names of schema ``ringscope-trace`` version 1, as docs/trace-schema.md lists them."""
+
+from __future__ import annotations
+
+NAME = "ringscope-trace"
+MAJOR = 1
+
+#: Value of an int64 column where nothing was measured or nothing exists.
+NOT_AVAILABLE = -1
+
+_EVENT_COLUMNS = """
+    case iteration rank channel slice op step phase direction peer seq chunk payload_bytes wire_bytes
+    begin_ns ready_ns end_ns wait_data_ns wait_credit_ns begin_ticks ready_ticks end_ticks
+"""
+_CASE_COLUMNS = """
+    case algorithm engine protocol bytes count dtype op in_place offset mode channels slots slot_bytes slices
+    status reason wrong output_hash trace_overhead noise_floor events_expected events_written events_dropped
+"""
+
+#: Columns that every file of version 1 has. Later minor versions may add columns, never remove one.
+TABLES: dict[str, list[str]] = {
+    "cases": _CASE_COLUMNS.split(),
+    "samples": "case iteration rank state traced ops enter_ns exit_ns device_ns".split(),
+    "events": _EVENT_COLUMNS.split(),
+    "traffic": "case src dst declared_payload declared_wire traced_payload traced_wire closed_form".split(),
+    "clock": "rank anchor offset_ns slope error_bound_ns".split(),
+    "cold": "phase rank ns".split(),
+    "machine": "src dst bytes latency_ns bandwidth copy_engine_bandwidth reduction_rate".split(),
+}
+
+#: Columns that hold yes or no as uint8.
+BOOLEANS = frozenset({"in_place", "traced"})
+
+#: Scalar texts of /config.
+CONFIG = ("resolved", "original", "sha256", "command_line")
+
+#: Root attributes without which a file cannot be judged.
+ATTRIBUTES = "schema_name schema_version complete recovered lossy world_size source run_uuid".split()
+
+#: States of a sample from harmless to worst, so that the state of an iteration is the worst of its ranks.
+STATES = ("ok", "warmup", "cold", "late_start", "aborted", "verify_failed")

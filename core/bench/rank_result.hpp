@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trace/rows.hpp"
+
+namespace ringscope::bench {
+
+/// What one rank has of a case after it ran.
+struct RankResult {
+    std::vector<trace::SampleRow> samples;
+    std::vector<std::uint64_t> hashes;  ///< of the outputs, one per sample
+    std::vector<trace::EventRow> events;
+    std::int64_t events_dropped = 0;
+    std::int64_t wrong = 0;
+    std::string what;  ///< the first wrong thing, in words
+};
+
+/// As bytes, for the way to rank 0 of the same program.
+[[nodiscard]] std::string pack(const RankResult& result);
+[[nodiscard]] RankResult unpack(const std::string& bytes);
+
+}  // namespace ringscope::bench

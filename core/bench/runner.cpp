@@ -1,0 +1,279 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/runner.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "bench/memory.hpp"
+#include "bench/statistics.hpp"
+
+namespace ringscope::bench {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+std::string title(const Case& point) {
+    return "case " + std::to_string(point.index) + " (" + report::label(point.algorithm) + ", " +
+           std::to_string(point.bytes) + " bytes of " + std::string{name_of(point.dtype)} + ", " +
+           std::string{name_of(point.mode)} + (point.in_place ? ", in place)" : ")");
+}
+
+trace::CaseRow row_of(const Case& point) {
+    trace::CaseRow row;
+    row.case_index = point.index;
+    row.algorithm = point.algorithm.id;
+    row.engine = point.engine;
+    row.bytes = point.bytes;
+    row.count = point.count;
+    row.dtype = point.dtype;
+    row.op = point.op;
+    row.in_place = point.in_place;
+    row.offset = point.offset;
+    row.mode = point.mode;
+    row.trace_overhead = nan;
+    row.noise_floor = nan;
+    return row;
+}
+
+void describe_plan(const PreparedCase& prepared, trace::CaseRow& row) {
+    row.engine = prepared.engine;
+    row.protocol = prepared.protocol;
+    if (!prepared.plan) return;
+    row.channels = prepared.plan->request.channels;
+    row.slots = static_cast<std::int32_t>(prepared.plan->request.slots);
+    row.slot_bytes = prepared.plan->request.slot_bytes;
+    row.slices = prepared.plan->slices;
+}
+
+void check_memory(const Case& point, const Experiment& experiment, std::int64_t local_ranks) {
+    const std::int64_t each = buffer_bytes(point, experiment), available = available_memory();
+    if (each <= available / local_ranks) return;
+    throw Error{
+        ExitCode::out_of_memory, "the buffers of " + std::to_string(local_ranks) + " ranks take " + std::to_string(each) +
+                                     " bytes each, and this host has " + std::to_string(available) + " left in all"
+    };
+}
+
+/// Time of one operation in each sample of a kind, from the first entry to the last exit of all ranks.
+std::vector<double> times(const std::vector<RankResult>& results, bool traced) {
+    std::vector<double> times;
+    for (std::size_t i = 0; i < results.front().samples.size(); ++i) {
+        std::int64_t enter = std::numeric_limits<std::int64_t>::max(), exit = 0;
+        bool good = true;
+        for (const RankResult& result : results) {
+            const trace::SampleRow& sample = result.samples[i];
+            good = good && sample.state == trace::SampleState::ok && sample.traced == traced;
+            enter = std::min(enter, sample.enter_ns);
+            exit = std::max(exit, sample.exit_ns);
+        }
+        const auto ops = static_cast<double>(results.front().samples[i].ops);
+        if (good) times.push_back(static_cast<double>(exit - enter) / ops);
+    }
+    return times;
+}
+
+/// Share of the ranks' traced time that their events spent waiting.
+double waited_share(const std::vector<RankResult>& results) {
+    double waited = 0, all = 0;
+    for (const RankResult& result : results) {
+        for (const trace::EventRow& e : result.events) waited += static_cast<double>(e.wait_data_ns + e.wait_credit_ns);
+        for (const trace::SampleRow& s : result.samples) {
+            if (s.traced) all += static_cast<double>(s.exit_ns - s.enter_ns);
+        }
+    }
+    return all > 0 ? waited / all : nan;
+}
+
+/// The first sample whose outputs differ between ranks, in words; "" when there is none.
+std::string different_outputs(const std::vector<RankResult>& results) {
+    for (std::size_t i = 0; i < results.front().hashes.size(); ++i) {
+        for (std::size_t rank = 1; rank < results.size(); ++rank) {
+            if (results[rank].hashes[i] == results[0].hashes[i]) continue;
+            return "iteration " + std::to_string(i) + ": the output of rank " + std::to_string(rank) +
+                   " differs from that of rank 0";
+        }
+    }
+    return "";
+}
+
+ExitCode code_of(trace::CaseStatus status) {
+    switch (status) {
+        case trace::CaseStatus::ok: return ExitCode::ok;
+        case trace::CaseStatus::wrong: return ExitCode::wrong_result;
+        case trace::CaseStatus::timeout: return ExitCode::timeout;
+        case trace::CaseStatus::skipped: return ExitCode::skipped;
+        case trace::CaseStatus::failed: break;
+    }
+    return ExitCode::internal;
+}
+
+}  // namespace
+
+Runner::Runner(
+    bootstrap::Bootstrap& bootstrap, const Experiment& experiment, const plugin::PluginRegistry& registry,
+    engine::host::HostEngine& host, Watchdog& watchdog, Outputs outputs
+)
+    : bootstrap_{bootstrap}, experiment_{experiment}, host_{host}, watchdog_{watchdog}, outputs_{outputs},
+      preparer_{bootstrap, registry, host},
+      gate_{host.control(),
+            bootstrap.rank(),
+            bootstrap.size(),
+            experiment.measure.start,
+            {host.control(), bootstrap.rank(), experiment.timeout.wait_ns, host.options().oversubscribed},
+            host.options().oversubscribed} {}
+
+ExitCode Runner::run(const std::vector<Case>& cases) {
+    for (const Case& point : cases) {
+        watchdog_.enter(title(point), experiment_.timeout.case_ns);
+        run_case(point);
+    }
+    watchdog_.leave();
+    return any_ran_ || worst_ != ExitCode::ok ? worst_ : ExitCode::skipped;
+}
+
+void Runner::run_case(const Case& point) {
+    report::CaseSummary summary{.point = point, .row = row_of(point), .ranks = bootstrap_.size(), .time_ns = nan,
+                                .busiest_link_bytes = nan, .waited_share = nan};
+    ExitCode code = ExitCode::ok;
+    try {
+        measure(point, summary);
+        code = code_of(summary.row.status);
+    } catch (const engine::host::StuckError& e) {
+        end_stuck(point, e.what());
+        throw;
+    } catch (const Error& e) {
+        code = e.code();
+        summary.row.status = code == ExitCode::skipped        ? trace::CaseStatus::skipped
+                             : code == ExitCode::wrong_result ? trace::CaseStatus::wrong
+                                                              : trace::CaseStatus::failed;
+        summary.row.reason = e.what();
+        if (outputs_.writer != nullptr) outputs_.writer->append(std::vector{summary.row});
+    }
+    if (code == ExitCode::skipped) {
+        code = ExitCode::ok;
+    } else {
+        any_ran_ = true;
+    }
+    worst_ = worst(worst_, code);
+    if (code != ExitCode::ok && first_fault_.empty()) first_fault_ = title(point) + ": " + summary.row.reason;
+    finish_case(summary);
+}
+
+/// Everything that can fail on some ranks only is agreed on; the status is rank 0's judgement, known to all.
+void Runner::measure(const Case& point, report::CaseSummary& summary) {
+    PreparedCase prepared;
+    std::unique_ptr<Sampler> sampler;
+    bootstrap::agree(bootstrap_, [&] {
+        check_memory(point, experiment_, static_cast<std::int64_t>(bootstrap_.local_ranks().size()));
+    });
+    prepared = preparer_.prepare(point);
+    bootstrap::agree(bootstrap_, [&] {
+        sampler = std::make_unique<Sampler>(point, experiment_, prepared, gate_, bootstrap_.rank(), bootstrap_.size());
+    });
+    describe_plan(prepared, summary.row);
+
+    const RankResult mine = sampler->run();
+    sampler.reset();
+    std::vector<RankResult> results;
+    for (const std::string& bytes : bootstrap_.gather(pack(mine), 0)) results.push_back(unpack(bytes));
+    bootstrap::agree(bootstrap_, [&] {
+        if (bootstrap_.rank() != 0) return;
+        std::int64_t expected = 0;
+        for (int rank = 0; rank < bootstrap_.size(); ++rank) expected += expected_events(experiment_, prepared, rank);
+        summary.row.events_expected = expected;
+        std::vector<trace::EventRow> events;
+        for (const RankResult& result : results) {
+            summary.row.events_dropped += result.events_dropped;
+            events.insert(events.end(), result.events.begin(), result.events.end());
+        }
+        summary.row.events_written = static_cast<std::int64_t>(events.size());
+        Ledger ledger = make_ledger(point.index, prepared, events, summary.row.events_dropped > 0);
+        judge(prepared, results, ledger, summary);
+        note_traffic(summary, prepared, ledger);
+        store(summary, results, ledger);
+    });
+    std::string verdict = std::to_string(static_cast<int>(summary.row.status)) + " " + summary.row.reason;
+    bootstrap_.broadcast(verdict, 0);
+    summary.row.status = static_cast<trace::CaseStatus>(std::stoi(verdict));
+    summary.row.reason = verdict.substr(verdict.find(' ') + 1);
+}
+
+void Runner::judge(
+    const PreparedCase& prepared, const std::vector<RankResult>& results, Ledger& ledger, report::CaseSummary& summary
+) const {
+    std::string what = different_outputs(results);
+    for (auto result = results.rbegin(); result != results.rend(); ++result) {
+        summary.row.wrong += result->wrong;
+        if (!result->what.empty()) what = result->what;
+    }
+    if (!what.empty()) summary.row.wrong = std::max<std::int64_t>(1, summary.row.wrong);
+    if (what.empty() && !ledger.differences.empty()) what = "traffic: " + ledger.differences.front();
+    summary.row.status = what.empty() ? trace::CaseStatus::ok : trace::CaseStatus::wrong;
+    summary.row.reason = what;
+    if (!results.front().hashes.empty()) summary.row.output_hash = results.front().hashes.back();
+
+    const std::vector<double> untraced = times(results, false), traced = times(results, true);
+    summary.time_ns = summary.point.mode == Mode::isolated ? median(untraced) : mean(untraced);
+    if (summary.point.mode == Mode::isolated) summary.row.trace_overhead = median(traced) / median(untraced) - 1;
+    summary.waited_share = waited_share(results);
+    if (prepared.declared) summary.busiest_link_bytes = static_cast<double>(prepared.declared->payload.busiest());
+}
+
+void Runner::note_traffic(const report::CaseSummary& summary, const PreparedCase& prepared, const Ledger& ledger) {
+    lossy_ = lossy_ || summary.row.events_dropped > 0;
+    if (!prepared.declared) {
+        if (std::ranges::find(traffic_.not_observed, summary.row.algorithm) == traffic_.not_observed.end()) {
+            traffic_.not_observed.push_back(summary.row.algorithm);
+        }
+        return;
+    }
+    const auto links = static_cast<std::int64_t>(ledger.rows.size());
+    const auto different = static_cast<std::int64_t>(std::ranges::count_if(ledger.rows, [](const auto& row) {
+        return (row.closed_form >= 0 && row.closed_form != row.declared_payload) ||
+               (row.traced_payload >= 0 && row.traced_payload != row.declared_payload);
+    }));
+    ++traffic_.cases_checked;
+    traffic_.links_checked += links;
+    traffic_.links_equal += links - (ledger.differences.empty() ? 0 : std::max<std::int64_t>(1, different));
+    for (const std::string& difference : ledger.differences) {
+        if (traffic_.differences.size() < 5) traffic_.differences.push_back(title(summary.point) + ": " + difference);
+    }
+}
+
+void Runner::store(
+    const report::CaseSummary& summary, const std::vector<RankResult>& results, const Ledger& ledger
+) {
+    if (first_collective_ns_ == trace::not_available && !results.front().samples.empty()) {
+        first_collective_ns_ = results.front().samples[0].exit_ns - results.front().samples[0].enter_ns;
+    }
+    if (outputs_.writer == nullptr) return;
+    outputs_.writer->append(std::vector{summary.row});
+    outputs_.writer->append(ledger.rows);
+    for (const RankResult& result : results) {
+        outputs_.writer->append(result.samples);
+        outputs_.writer->append(result.events);
+    }
+    outputs_.writer->flush();
+}
+
+void Runner::finish_case(const report::CaseSummary& summary) {
+    if (outputs_.reporter != nullptr) outputs_.reporter->add(summary);
+}
+
+/// A peer does not answer, so nothing collective is possible any more; rank 0 completes the file on its own.
+void Runner::end_stuck(const Case& point, const std::string& reason) {
+    if (bootstrap_.rank() != 0) return;
+    report::CaseSummary summary{.point = point, .row = row_of(point), .ranks = bootstrap_.size(), .time_ns = nan,
+                                .busiest_link_bytes = nan, .waited_share = nan};
+    summary.row.status = trace::CaseStatus::timeout;
+    summary.row.reason = reason;
+    finish_case(summary);
+    if (outputs_.writer == nullptr) return;
+    outputs_.writer->append(std::vector{summary.row});
+    outputs_.writer->finish(lossy_);
+}
+
+}  // namespace ringscope::bench

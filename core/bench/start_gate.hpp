@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "config/experiment.hpp"
+#include "engine/host/control.hpp"
+#include "engine/host/wait.hpp"
+
+namespace ringscope::bench {
+
+/// Lets all ranks of a host start an operation together. Two ways:
+///  - window: rank 0 announces a time a little ahead and every rank spins up to it; a rank that looks only later is late.
+///  - barrier: the last rank to arrive lets all go. For ranks that share cores, where spinning keeps others from running.
+class StartGate {
+ public:
+    /// `mode` automatic means window, or barrier where ranks share cores.
+    StartGate(engine::host::Control& control, int rank, int ranks, StartMode mode, engine::host::Waiter waiter,
+              bool oversubscribed);
+
+    /// Returns at the start. [collective] False when this rank was late for the window.
+    [[nodiscard]] bool pass();
+
+    [[nodiscard]] bool uses_window() const { return window_; }
+
+ private:
+    void barrier();
+    bool window();
+
+    engine::host::Control& control_;
+    int rank_, ranks_;
+    bool window_;
+    engine::host::Waiter waiter_;
+    std::uint64_t rounds_ = 0;
+    std::int64_t lead_ns_ = 20'000;  ///< rank 0's: how far ahead the start is announced
+};
+
+}  // namespace ringscope::bench

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "trace/rows.hpp"
+
+namespace ringscope::engine {
+
+/// A traced message of an op, as the engine keeps it on the timed path: indices now, names after the run.
+struct RawEvent {
+    std::int32_t channel = 0;
+    std::int32_t op = 0;       ///< index in the rank's program of the channel
+    std::int32_t message = 0;  ///< index among the op's receives or sends
+    trace::Direction direction = trace::Direction::send;
+    std::int64_t payload_bytes = 0, wire_bytes = 0;  ///< as the copy loop moved them
+    std::int64_t begin_ns = 0, ready_ns = 0, end_ns = 0;
+    std::int64_t wait_ns = 0;  ///< for data (recv) or credit (send), over all parts
+};
+
+/// Fixed memory for the events of one rank: nothing is allocated on the timed path. When it is full the newest events are
+/// dropped and counted.
+class EventLog {
+ public:
+    explicit EventLog(std::int64_t capacity) : events_(static_cast<std::size_t>(capacity)) {}
+
+    void add(const RawEvent& event) {
+        if (size_ < events_.size()) {
+            events_[size_++] = event;
+        } else {
+            ++dropped_;
+        }
+    }
+    [[nodiscard]] std::span<const RawEvent> events() const { return {events_.data(), size_}; }
+    [[nodiscard]] std::int64_t dropped() const { return dropped_; }
+
+ private:
+    std::vector<RawEvent> events_;  // zeroed, so that its pages are there before the run
+    std::size_t size_ = 0;
+    std::int64_t dropped_ = 0;
+};
+
+/// One prepared all-reduce: everything that may allocate, communicate or fail is behind it.
+class Collective {
+ public:
+    virtual ~Collective() = default;
+    /// Reduces `input` of all ranks into `output`, which may be the same. [collective, timed]
+    virtual void run(const std::byte* input, std::byte* output) = 0;
+    /// The same, with its events. Opaque baselines have none. [collective, timed]
+    virtual void run_traced(const std::byte* input, std::byte* output, EventLog& events) = 0;
+};
+
+}  // namespace ringscope::engine

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ringscope::engine::host {
+
+inline constexpr std::int32_t max_ranks = 256;
+
+/// What a rank was waiting for when its time was up.
+struct StuckRecord {
+    std::atomic<std::uint32_t> valid;
+    std::int32_t peer, step, chunk, for_credit;
+    std::int64_t slice;
+};
+
+/// One page that all ranks of the host share: the abort word, what each rank was stuck at, and the start gate. Zeroed
+/// memory is its initial state.
+struct Control {
+    alignas(128) std::atomic<std::uint32_t> abort;
+    alignas(128) std::atomic<std::uint32_t> reporter;  ///< the first to take it reports for the job
+    alignas(128) std::atomic<std::uint64_t> arrived;
+    alignas(128) std::atomic<std::uint64_t> opened;
+    std::atomic<std::int64_t> start_ns;
+    alignas(128) std::atomic<std::uint32_t> late;
+    std::array<StuckRecord, max_ranks> stuck;
+};
+
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "shared between processes");
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free, "shared between processes");
+
+/// Who waits for whom, in words, the root of the chain first: a rank that others wait for and that waits for nobody
+/// itself does not answer.
+[[nodiscard]] std::string describe_stuck(const Control& control, std::int32_t ranks);
+
+}  // namespace ringscope::engine::host

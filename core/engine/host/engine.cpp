@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/host/engine.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "engine/host/interpreter.hpp"
+
+namespace ringscope::engine::host {
+namespace {
+
+std::size_t most_peers(const std::vector<ReadyOp>& ops) {
+    std::size_t most = 0;
+    for (const ReadyOp& op : ops) most = std::max({most, op.recvs.size(), op.sends.size()});
+    return most;
+}
+
+template <class Link>
+class HostCollective final : public Collective {
+ public:
+    HostCollective(
+        HostEngine& engine, std::int32_t rank, std::shared_ptr<Connections> connections, const schedule::Plan& plan,
+        DataType dtype, ReduceOp op
+    )
+        : engine_{engine}, ranks_{plan.request.ranks}, connections_{std::move(connections)},
+          ops_{connections_->make_ready(plan, op == ReduceOp::avg ? plan.request.ranks : 0, Link::min_part_bytes)},
+          scratch_{most_peers(ops_), Link::block_bytes},
+          waiter_{engine.control(), rank, engine.options().wait_ns, engine.options().oversubscribed},
+          trace_{most_peers(ops_)}, element_bytes_{size_of(dtype)}, reduce_copy_{reduce::reduce_copy(dtype, op)} {}
+
+    void run(const std::byte* input, std::byte* output) override {
+        NoProbe none;
+        play(input, output, none);
+    }
+
+    void run_traced(const std::byte* input, std::byte* output, EventLog& events) override {
+        trace_.start(events);
+        play(input, output, trace_);
+    }
+
+ private:
+    template <class Probe>
+    void play(const std::byte* input, std::byte* output, Probe& probe) {
+        const Buffers buffers{input, output, element_bytes_, reduce_copy_};
+        try {
+            interpret<Link>(ops_, buffers, scratch_, waiter_, probe);
+        } catch (const GaveUp&) {
+            throw StuckError{stuck_message(engine_.control(), ranks_, engine_.options().wait_ns)};
+        }
+    }
+
+    HostEngine& engine_;
+    std::int32_t ranks_;
+    std::shared_ptr<Connections> connections_;
+    std::vector<ReadyOp> ops_;
+    Scratch scratch_;
+    Waiter waiter_;
+    TraceProbe trace_;
+    std::int64_t element_bytes_;
+    reduce::ReduceCopy reduce_copy_;
+};
+
+void check_placement(const bootstrap::Bootstrap& bootstrap) {
+    if (static_cast<int>(bootstrap.local_ranks().size()) != bootstrap.size()) {
+        throw Error{
+            ExitCode::unusable_engine, "engine host-shm needs all ranks on one host; rank " +
+                                           std::to_string(bootstrap.rank()) + " shares memory with " +
+                                           std::to_string(bootstrap.local_ranks().size()) + " of " +
+                                           std::to_string(bootstrap.size())
+        };
+    }
+    if (bootstrap.size() > max_ranks) {
+        throw Error{ExitCode::unusable_engine, "engine host-shm has room for " + std::to_string(max_ranks) + " ranks"};
+    }
+}
+
+}  // namespace
+
+HostEngine::HostEngine(bootstrap::Bootstrap& bootstrap, const HostOptions& options)
+    : bootstrap_{bootstrap}, options_{options} {
+    bootstrap::agree(bootstrap, [&] { check_placement(bootstrap); });
+    control_window_ = transport::make_windows(bootstrap, bootstrap.rank() == 0 ? sizeof(Control) : 0);
+    control_ = reinterpret_cast<Control*>(control_window_->of(0));
+}
+
+schedule::LinkFormat HostEngine::format(Protocol protocol) {
+    if (protocol == Protocol::ll) return LowLatency::format;
+    if (protocol == Protocol::simple) return Simple::format;
+    throw Error{ExitCode::unusable_engine, "engine host-shm does not have protocol " + std::string{name_of(protocol)}};
+}
+
+std::unique_ptr<Collective> HostEngine::prepare(
+    const std::string& key, const schedule::Plan& plan, DataType dtype, ReduceOp op
+) {
+    std::shared_ptr<Connections>& connections = connections_[key];
+    if (!connections) connections = std::make_shared<Connections>(bootstrap_, plan);
+    const auto make = [&]<class Link>(Link) -> std::unique_ptr<Collective> {
+        return std::make_unique<HostCollective<Link>>(*this, bootstrap_.rank(), connections, plan, dtype, op);
+    };
+    return plan.request.link.protocol == Protocol::ll ? make(LowLatency{}) : make(Simple{});
+}
+
+std::string stuck_message(const Control& control, std::int32_t ranks, std::int64_t wait_ns) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{200});
+    return "no progress for " + std::to_string(wait_ns / 1'000'000) + " ms (timeout.wait): " +
+           describe_stuck(control, ranks);
+}
+
+}  // namespace ringscope::engine::host

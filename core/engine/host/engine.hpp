@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "bootstrap/bootstrap.hpp"
+#include "engine/collective.hpp"
+#include "engine/host/connections.hpp"
+#include "engine/host/control.hpp"
+#include "schedule/plan.hpp"
+#include "transport/windows.hpp"
+
+namespace ringscope::engine::host {
+
+/// A run of a collective that ended without a result: a peer did not answer in time.
+class StuckError : public Error {
+ public:
+    explicit StuckError(const std::string& message) : Error{ExitCode::timeout, message} {}
+};
+
+struct HostOptions {
+    std::int64_t wait_ns = 10'000'000'000;  ///< how long an op waits for a peer
+    bool oversubscribed = false;            ///< ranks share cores: yield and sleep early
+};
+
+/// Engine host-shm: interprets schedules between the ranks of one host, over windows that all of them map. The ranks are
+/// processes, or threads of one process; the code is the same.
+class HostEngine {
+ public:
+    static constexpr const char* name = "host-shm";
+
+    /// [collective] Throws AgreedError: unusable_engine when the ranks are on several hosts, out_of_memory.
+    HostEngine(bootstrap::Bootstrap& bootstrap, const HostOptions& options);
+
+    /// How a protocol moves a message here. Throws Error (unusable_engine) for one that this engine does not have.
+    [[nodiscard]] static schedule::LinkFormat format(Protocol protocol);
+
+    /// Prepares an all-reduce with this plan. Connections are kept by `key` (the algorithm and its parameters) and used
+    /// again for other message sizes. [collective]
+    [[nodiscard]] std::unique_ptr<Collective> prepare(
+        const std::string& key, const schedule::Plan& plan, DataType dtype, ReduceOp op
+    );
+
+    [[nodiscard]] Control& control() { return *control_; }
+    [[nodiscard]] const HostOptions& options() const { return options_; }
+
+ private:
+    bootstrap::Bootstrap& bootstrap_;
+    HostOptions options_;
+    std::unique_ptr<transport::Windows> control_window_;
+    Control* control_;
+    std::map<std::string, std::shared_ptr<Connections>> connections_;
+};
+
+/// The message of a run that gave up: gathers what all ranks were stuck at. Gives them a moment to say so.
+[[nodiscard]] std::string stuck_message(const Control& control, std::int32_t ranks, std::int64_t wait_ns);
+
+}  // namespace ringscope::engine::host

@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "engine/host/move.hpp"
+#include "schedule/plan.hpp"
+
+namespace ringscope::engine::host {
+
+/// Protocol LL: every 4 bytes of payload travel with a 32-bit flag in one 8-byte word, which is stored and loaded whole.
+/// Data and flag arrive together, so relaxed order suffices and no counter is posted: one hop costs one cache miss.
+///
+/// The flag is the number of the message on its connection, in `flag_bits` bits. A slot's words of an earlier round could
+/// be taken for new ones once the numbers wrap, where the rounds between filled less of the slot. Therefore in the last
+/// `slots` messages of every half of the number range the sender fills the whole slot with the current flag: between any
+/// two messages of equal flag every slot has been cleaned. `clean` exists so that a test can leave that out and see the
+/// wrong sums.
+template <int flag_bits, bool clean = true>
+struct BasicLowLatency {
+    static constexpr schedule::LinkFormat format{
+        .protocol = Protocol::ll, .line_bytes = 8, .line_payload_bytes = 4, .min_parts = 1, .parts = 1};
+    static constexpr std::int64_t min_part_bytes = 1;
+    /// Unpacked, reduced and packed again while they are in the L1 cache.
+    static constexpr std::int64_t block_bytes = 1024;
+
+    template <class Probe>
+    static void play(const ReadyOp& op, const Buffers& buffers, Scratch& scratch, Waiter& waiter, Probe& probe) {
+        for (std::size_t i = 0; i < op.recvs.size(); ++i) {
+            Inbox& inbox = *op.recvs[i].end;
+            const Word* first = words(inbox.slot());
+            const std::uint32_t flag = flag_of(inbox);
+            await_data(op, i, true, [&] { return flag_in(load(first)) == flag; }, waiter, probe);
+        }
+        for (std::size_t i = 0; i < op.sends.size(); ++i) await_credit(op, i, true, waiter, probe);
+        for (std::int64_t at = 0; at < op.bytes.size; at += block_bytes) {
+            play_block(op, at, std::min(block_bytes, op.bytes.size - at), buffers, scratch, waiter, probe);
+        }
+        finish(op, probe);
+    }
+
+ private:
+    using Word = std::atomic<std::uint64_t>;
+    static constexpr std::uint64_t flag_mask = (std::uint64_t{1} << flag_bits) - 1;
+    static constexpr std::uint64_t half_range = std::uint64_t{1} << (flag_bits - 1);
+
+    static const Word* words(const std::byte* slot) { return reinterpret_cast<const Word*>(slot); }
+    static Word* words(std::byte* slot) { return reinterpret_cast<Word*>(slot); }
+    static std::uint64_t load(const Word* word) { return word->load(std::memory_order_relaxed); }
+    static std::uint32_t flag_in(std::uint64_t word) { return static_cast<std::uint32_t>(word >> 32); }
+    static std::uint32_t flag_of(const End& end) { return static_cast<std::uint32_t>((end.count + 1) & flag_mask); }
+
+    /// Bytes at .. at+size of the message: unpack what is received, reduce, pack what is sent.
+    template <class Probe>
+    static void play_block(
+        const ReadyOp& op, std::int64_t at, std::int64_t size, const Buffers& buffers, Scratch& scratch,
+        Waiter& waiter, Probe& probe
+    ) {
+        const std::int64_t begin = op.bytes.begin + at;
+        std::byte* block = scratch.blocks.data();
+        std::byte* stored = op.store ? buffers.output + begin : nullptr;
+        const bool copies = op.recvs.size() + (op.local_at >= 0 ? 1 : 0) == 1 && op.divisor == 0;
+        int sources = 0;
+        for (std::size_t i = 0; i <= op.recvs.size(); ++i) {
+            if (static_cast<std::int32_t>(i) == op.local_at) scratch.sources[sources++] = buffers.local(op, begin);
+            if (i == op.recvs.size()) break;
+            std::byte* target = copies && stored != nullptr ? stored : (block += block_bytes);
+            unpack(op, i, at, target, size, waiter, probe);
+            scratch.sources[sources++] = target;
+        }
+        const std::byte* result = scratch.sources[0];
+        if (!copies || (stored != nullptr && result != stored)) {
+            std::byte* destination = stored != nullptr ? stored : scratch.blocks.data();
+            buffers.reduce_copy(
+                scratch.sources.data(), sources, &destination, 1, size / buffers.element_bytes, op.divisor
+            );
+            result = destination;
+        }
+        for (const auto& send : op.sends) pack(*send.end, at, result, size, probe);
+    }
+
+    template <class Probe>
+    static void unpack(
+        const ReadyOp& op, std::size_t i, std::int64_t at, std::byte* target, std::int64_t size, Waiter& waiter,
+        Probe& probe
+    ) {
+        const Inbox& inbox = *op.recvs[i].end;
+        const Word* word = words(inbox.slot()) + at / 4;
+        const std::uint32_t flag = flag_of(inbox);
+        for (std::int64_t done = 0; done < size; done += 4, ++word) {
+            std::uint64_t value = load(word);
+            if (flag_in(value) != flag) [[unlikely]] {
+                const auto there = [&] { return flag_in(value = load(word)) == flag; };
+                await_data(op, i, false, there, waiter, probe);
+            }
+            const auto data = static_cast<std::uint32_t>(value);
+            std::memcpy(target + done, &data, static_cast<std::size_t>(std::min<std::int64_t>(4, size - done)));
+        }
+    }
+
+    template <class Probe>
+    static void pack(
+        const Outbox& outbox, std::int64_t at, const std::byte* source, std::int64_t size, Probe& probe
+    ) {
+        Word* word = words(outbox.slot()) + at / 4;
+        const std::uint64_t flag = std::uint64_t{flag_of(outbox)} << 32;
+        for (std::int64_t done = 0; done < size; done += 4, ++word) {
+            std::uint32_t data = 0;
+            std::memcpy(&data, source + done, static_cast<std::size_t>(std::min<std::int64_t>(4, size - done)));
+            word->store(data | flag, std::memory_order_relaxed);
+            probe.stored(word, sizeof(Word));
+        }
+    }
+
+    template <class Probe>
+    static void finish(const ReadyOp& op, Probe& probe) {
+        const std::int64_t wire = format.wire_bytes(op.bytes.size);
+        for (std::size_t i = 0; i < op.sends.size(); ++i) {
+            Outbox& outbox = *op.sends[i].end;
+            if (clean && outbox.count % half_range >= half_range - outbox.slots) clean_rest(outbox, wire / 8);
+            ++outbox.count;
+            probe.sent(i, op.bytes.size, wire);
+        }
+        for (std::size_t i = 0; i < op.recvs.size(); ++i) {
+            op.recvs[i].end->release();
+            probe.received(i, op.bytes.size, wire);
+        }
+    }
+
+    static void clean_rest(const Outbox& outbox, std::int64_t used_words) {
+        Word* word = words(outbox.slot());
+        const std::uint64_t flag = std::uint64_t{flag_of(outbox)} << 32;
+        for (std::int64_t i = used_words; i < outbox.slot_bytes / 8; ++i) word[i].store(flag, std::memory_order_relaxed);
+    }
+};
+
+using LowLatency = BasicLowLatency<32>;
+
+}  // namespace ringscope::engine::host

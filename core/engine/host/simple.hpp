@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/host/move.hpp"
+#include "schedule/plan.hpp"
+
+namespace ringscope::engine::host {
+
+/// Protocol Simple: whole slices behind counters. Each part of an op fills one slot; the data come first, then the
+/// counter, with release; the reader takes the counter with acquire, then the data.
+struct Simple {
+    static constexpr schedule::LinkFormat format{
+        .protocol = Protocol::simple, .line_bytes = 1, .line_payload_bytes = 1, .min_parts = 2, .parts = 2};
+    /// Below this a part is not worth a flag of its own.
+    static constexpr std::int64_t min_part_bytes = 4096;
+    static constexpr std::int64_t block_bytes = 0;
+
+    template <class Probe>
+    static void play(const ReadyOp& op, const Buffers& buffers, Scratch& scratch, Waiter& waiter, Probe& probe) {
+        for (std::int64_t part = 0; part < op.parts; ++part) {
+            play_part(op, schedule::cut(op.bytes, op.parts, part), part == 0, buffers, scratch, waiter, probe);
+        }
+    }
+
+ private:
+    template <class Probe>
+    static void play_part(
+        const ReadyOp& op, schedule::Range range, bool first, const Buffers& buffers, Scratch& scratch,
+        Waiter& waiter, Probe& probe
+    ) {
+        for (std::size_t i = 0; i < op.recvs.size(); ++i) {
+            Inbox& inbox = *op.recvs[i].end;
+            await_data(op, i, first, [&] { return inbox.has_message(); }, waiter, probe);
+        }
+        for (std::size_t i = 0; i < op.sends.size(); ++i) await_credit(op, i, first, waiter, probe);
+        move(op, range, buffers, scratch);
+        for (std::size_t i = 0; i < op.sends.size(); ++i) {
+            post(*op.sends[i].end);
+            probe.sent(i, range.size, range.size);
+        }
+        for (std::size_t i = 0; i < op.recvs.size(); ++i) {
+            op.recvs[i].end->release();
+            probe.received(i, range.size, range.size);
+        }
+    }
+
+    static void move(const ReadyOp& op, schedule::Range range, const Buffers& buffers, Scratch& scratch) {
+        int sources = 0, destinations = 0;
+        for (std::size_t i = 0; i <= op.recvs.size(); ++i) {
+            if (static_cast<std::int32_t>(i) == op.local_at) {
+                scratch.sources[sources++] = buffers.local(op, range.begin);
+            }
+            if (i < op.recvs.size()) scratch.sources[sources++] = op.recvs[i].end->slot();
+        }
+        if (op.store) scratch.destinations[destinations++] = buffers.output + range.begin;
+        for (const auto& send : op.sends) scratch.destinations[destinations++] = send.end->slot();
+        buffers.reduce_copy(
+            scratch.sources.data(), sources, scratch.destinations.data(), destinations,
+            range.size / buffers.element_bytes, op.divisor
+        );
+    }
+
+    /// Release: whoever sees the counter sees the slot.
+    static void post(Outbox& outbox) { outbox.box->posted.store(++outbox.count, std::memory_order_release); }
+};
+
+}  // namespace ringscope::engine::host

@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <fstream>
+
+#include "build_info.hpp"
+#include "environment/cpu_list.hpp"
+#include "environment/environment.hpp"
+#include "environment/sources.hpp"
+
+namespace ringscope::environment {
+namespace {
+
+using Facts = std::vector<trace::Fact>;
+using Path = std::filesystem::path;
+
+constexpr std::array<std::string_view, 6> recorded_prefixes{"NCCL_", "OMPI_",      "UCX_",
+                                                            "CUDA_", "RINGSCOPE_", "OMP_"};
+
+// Slurm's other variables hold users, accounts and credentials.
+constexpr std::array<std::string_view, 15> recorded_names{
+    "SLURM_JOB_ID",          "SLURM_JOB_NUM_NODES", "SLURM_NNODES",       "SLURM_NTASKS",
+    "SLURM_NTASKS_PER_NODE", "SLURM_CPUS_PER_TASK", "SLURM_CPUS_ON_NODE", "SLURM_GPUS_ON_NODE",
+    "SLURM_JOB_PARTITION",   "SLURM_JOB_NODELIST",  "SLURM_NODEID",       "SLURM_PROCID",
+    "SLURM_LOCALID",         "SLURM_CPU_BIND",      "SLURM_DISTRIBUTION"};
+
+// The last is Open MPI's key by which the transports of one job know each other.
+constexpr std::array<std::string_view, 6> secret_words{"KEY",  "TOKEN", "SECRET",
+                                                       "PASS", "CRED",  "PRECONDITION_TRANSPORTS"};
+
+bool is_secret(std::string name) {
+    std::ranges::transform(name, name.begin(), [](unsigned char letter) { return std::toupper(letter); });
+    return std::ranges::any_of(secret_words, [&](auto word) { return name.find(word) != std::string::npos; });
+}
+
+bool is_recorded(const std::string& name) {
+    const bool known = std::ranges::find(recorded_names, name) != recorded_names.end();
+    const bool prefixed =
+        std::ranges::any_of(recorded_prefixes, [&](auto prefix) { return name.starts_with(prefix); });
+    return (known || prefixed) && !is_secret(name);
+}
+
+trace::Fact fact(std::string name, const Text& value) {
+    return {std::move(name), value && !value->empty() ? *value : std::string{unavailable}};
+}
+
+Facts build_facts() {
+    return {
+        fact("ringscope.version", build_info::version), fact("ringscope.revision", build_info::revision),
+        fact("build.compiler", build_info::compiler),   fact("build.flags", build_info::flags),
+        fact("build.type", build_info::type),           {"build.sanitizer", build_info::sanitizer},
+    };
+}
+
+Facts machine_facts(const Path& root) {
+    const auto line = [&](std::string name, std::string_view path) {
+        return fact(std::move(name), first_line(below(root, path)));
+    };
+    return {
+        line("kernel.release", "/proc/sys/kernel/osrelease"),
+        line("kernel.version", "/proc/sys/kernel/version"),
+        fact("os", value_of(below(root, "/etc/os-release"), "PRETTY_NAME", '=')),
+        fact("cpu.model", value_of(below(root, "/proc/cpuinfo"), "model name", ':')),
+        line("cpu.online", "/sys/devices/system/cpu/online"),
+        line("cpu.smt", "/sys/devices/system/cpu/smt/active"),
+        line("cpu.governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        line("clocksource", "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        line("numa.online", "/sys/devices/system/node/online"),
+        line("memory.huge_pages", "/sys/kernel/mm/transparent_hugepage/enabled"),
+        fact("memory.total", value_of(below(root, "/proc/meminfo"), "MemTotal", ':')),
+        line("load.average", "/proc/loadavg"),
+    };
+}
+
+Facts process_facts() {
+    const std::vector<int> cpus = allowed_cpu_list();
+    return {{"cpu.allowed", format_cpu_list(cpus)}, {"cpu.allowed_count", std::to_string(cpus.size())}};
+}
+
+/// The process's folder for a controller: "/x" of the line "4:memory:/x" of /proc/self/cgroup. The controller
+/// of the unified hierarchy (version 2) is "".
+std::string cgroup_of(const Path& root, const std::string& controller) {
+    std::ifstream stream{below(root, "/proc/self/cgroup")};
+    std::string hierarchy, controllers, folder;
+    while (std::getline(stream, hierarchy, ':') && std::getline(stream, controllers, ':') &&
+           std::getline(stream, folder)) {
+        if (("," + controllers + ",").find("," + controller + ",") != std::string::npos) return folder;
+    }
+    return "/";
+}
+
+/// A container may see only the top of the hierarchy while the process's folder bears the name it has on the
+/// host.
+Text cgroup_line(const Path& root, const std::string& controller, const std::string& file) {
+    const Path top = below(root, "/sys/fs/cgroup") / controller;
+    const Text own = first_line(below(top, cgroup_of(root, controller)) / file);
+    return own ? own : first_line(top / file);
+}
+
+/// "quota period" in microseconds, "max" without a quota: the form of version 2 for both versions.
+Text cpu_limit(const Path& root) {
+    if (const Text limit = cgroup_line(root, "", "cpu.max")) return limit;
+    const Text quota = cgroup_line(root, "cpu", "cpu.cfs_quota_us");
+    const Text period = cgroup_line(root, "cpu", "cpu.cfs_period_us");
+    if (!quota || !period) return std::nullopt;
+    return (*quota == "-1" ? "max" : *quota) + " " + *period;
+}
+
+Text memory_limit(const Path& root) {
+    if (const Text limit = cgroup_line(root, "", "memory.max")) return limit;
+    return cgroup_line(root, "memory", "memory.limit_in_bytes");
+}
+
+Text first_word(const Text& text) {
+    return text ? Text{text->substr(0, text->find(' '))} : std::nullopt;
+}
+
+Facts limit_facts(const Path& root) {
+    return {
+        fact("cgroup.cpu.max", cpu_limit(root)),
+        fact("cgroup.memory.max", memory_limit(root)),
+        fact(
+            "limit.memlock", first_word(value_of(below(root, "/proc/self/limits"), "Max locked memory", ' '))
+        ),
+    };
+}
+
+Facts shared_memory_facts(const Path& root) {
+    struct statvfs space {};
+    if (statvfs(below(root, "/dev/shm").c_str(), &space) != 0) {
+        return {fact("shm.bytes", std::nullopt), fact("shm.free_bytes", std::nullopt)};
+    }
+    return {
+        {"shm.bytes", std::to_string(space.f_blocks * space.f_frsize)},
+        {"shm.free_bytes", std::to_string(space.f_bavail * space.f_frsize)},
+    };
+}
+
+void append(Facts& all, Facts&& more) {
+    all.insert(all.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+std::vector<trace::Fact> recorded_variables(const std::vector<std::string>& variables) {
+    Facts facts;
+    for (const std::string& variable : variables) {
+        const std::size_t equals = variable.find('=');
+        const std::string name = variable.substr(0, equals);
+        if (equals != std::string::npos && is_recorded(name))
+            facts.push_back({"env." + name, variable.substr(equals + 1)});
+    }
+    std::ranges::sort(facts, {}, &trace::Fact::name);
+    return facts;
+}
+
+std::vector<trace::Fact> capture_facts(const Sources& sources) {
+    Facts facts = build_facts();
+    append(facts, machine_facts(sources.root));
+    append(facts, process_facts());
+    append(facts, limit_facts(sources.root));
+    append(facts, shared_memory_facts(sources.root));
+    append(facts, recorded_variables(sources.variables));
+    return facts;
+}
+
+std::string_view program_version() noexcept {
+    return build_info::version;
+}
+
+}  // namespace ringscope::environment

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/parse.hpp"
+
+/// The command line as a plain value. Nothing here starts, reads or prints anything.
+namespace ringscope::options {
+
+enum class Command { run, list, describe, validate, help, version };
+
+struct Options {
+    Command command = Command::help;
+    std::optional<Command> help_topic;  ///< of `help`: the sub-command asked about
+
+    std::optional<std::string> config;  ///< run, validate
+    std::vector<std::string> set;       ///< run: "key.path=value", in the order given
+    std::optional<std::string> output;  ///< run
+    bool force = false;
+    bool json = false;
+    bool csv = false;
+    bool dry_run = false;
+    std::optional<int> expect_ranks;
+    Letters letters;  ///< run without a file; the configuration reads and checks the values
+
+    std::string algorithm;  ///< describe
+    int ranks = 0;          ///< describe
+    std::string bytes;      ///< describe: a size that parse_bytes() reads
+
+    std::vector<std::string> plugin_path;
+    int verbosity = 0;  ///< -1 for -q, one more for every -v
+};
+
+/// Reads the arguments behind the program's name. Throws Error{usage} in one line, with the nearest right
+/// word.
+[[nodiscard]] Options parse_options(std::span<const std::string> args);
+
+/// What --help prints: the overview, or the page of one sub-command.
+[[nodiscard]] std::string help_text(std::optional<Command> topic);
+
+/// What --version prints: program and plugin ABI.
+[[nodiscard]] std::string version_text();
+
+/// Folders to search for plugins: those of --plugin-path, then those of RINGSCOPE_PLUGIN_PATH (separated by
+/// colons).
+[[nodiscard]] std::vector<std::string> plugin_path(
+    const Options& options, const std::function<const char*(const char*)>& getenv
+);
+
+}  // namespace ringscope::options

@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#include "options/pages.hpp"
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+
+#include <boost/program_options.hpp>
+
+namespace po = boost::program_options;
+
+namespace ringscope::options {
+namespace {
+
+constexpr std::array<Page, 4> all_pages{{
+    {Command::run, "run", "", "mpirun -np N ringscope run [CONFIG.yaml] [OPTION]...",
+     "run a sweep of all-reduce algorithms, verify every timed result and trace it",
+     "  mpirun -np 4 ringscope run configs/quickstart.yaml\n"
+     "  mpirun -np 4 ringscope run -b 1K -e 4M -f 2 -a ring-ll,ring-simple\n"},
+    {Command::list, "list", "", "ringscope list [OPTION]...",
+     "list the algorithms found, and the plugins refused with the reason",
+     "  ringscope list\n"
+     "  ringscope list --json --plugin-path ./my-plugins\n"},
+    {Command::describe, "describe", "ALGORITHM",
+     "ringscope describe ALGORITHM --ranks N --bytes M [OPTION]...",
+     "steps and bytes of an algorithm, per rank and per directed link, without running it",
+     "  ringscope describe ring-simple --ranks 64 --bytes 100MB\n"
+     "  ringscope describe ring-ll --ranks 3 --bytes 1KiB --json\n"},
+    {Command::validate, "validate", "CONFIG.yaml", "ringscope validate CONFIG.yaml [OPTION]...",
+     "say what is wrong in a configuration, with line and column",
+     "  ringscope validate configs/quickstart.yaml\n"
+     "  ringscope validate my.yaml --plugin-path ./my-plugins\n"},
+}};
+
+constexpr std::string_view exit_codes =
+    "Exit codes: 0 ok; 2 configuration or usage; 3 wrong result; 4 timeout or hang; 5 memory;\n"
+    "6 engine unusable; 7 output or trace; 8 internal; 77 everything skipped.\n";
+
+constexpr unsigned help_columns = 110;
+
+auto text(const char* name) {
+    return po::value<std::string>()->value_name(name);
+}
+auto texts(const char* name) {
+    return po::value<std::vector<std::string>>()->value_name(name)->composing();
+}
+auto flag() {
+    return po::bool_switch();
+}
+
+// A flag that may be repeated: unlike bool_switch it does not object to a second one.
+auto repeatable_flag() {
+    return po::value<bool>()->zero_tokens()->implicit_value(true);
+}
+
+void add_run(po::options_description& options) {
+    options.add_options()("set", texts("KEY=VALUE"), "override one value of the configuration; repeatable")(
+        "output", text("FILE.h5"), "write the trace there"
+    )("force", flag(), "replace an existing output file")(
+        "json", flag(), "one JSON object instead of the table"
+    )("csv", flag(), "comma separated values instead of the table")(
+        "dry-run", flag(), "show the cases and stop"
+    )("expect-ranks", text("N"), "refuse to run on another number");
+}
+
+// The long names are those of nccl-tests, so that its command lines work.
+void add_letters(po::options_description& options) {
+    options.add_options()("minbytes,b", text("SIZE"), "smallest size (with -b ... -a no file is given)")(
+        "maxbytes,e", text("SIZE"), "largest size"
+    )("stepfactor,f", text("F"), "multiply the size by F")(
+        "stepbytes,i", text("SIZE"), "add SIZE to the size"
+    )("iters,n", text("N"), "timed iterations")("warmup_iters,w", text("N"), "iterations before them")(
+        "datatype,d", text("TYPE"), "element type, or all"
+    )("op,o", text("OP"),
+      "sum, prod, min, max, avg, or all")("check,c", text("1"), "verification, which is always on")(
+        "graph,cudagraph,G", text("0"), "0: launched without a CUDA graph"
+    )("algorithms,a", text("ID,..."), "algorithms to run");
+}
+
+void add_json(po::options_description& options) {
+    options.add_options()("json", flag(), "one JSON object instead of text");
+}
+
+void add_describe(po::options_description& options) {
+    options.add_options(
+    )("ranks", text("N"), "number of ranks")("bytes", text("SIZE"), "size of the message");
+    add_json(options);
+}
+
+void add_common(po::options_description& options) {
+    options.add_options()(
+        "plugin-path", texts("DIR"), "look for plugins there too; repeatable (RINGSCOPE_PLUGIN_PATH)"
+    )("verbose,v", repeatable_flag(), "say more on stderr; repeatable")(
+        "quiet,q", repeatable_flag(), "say less on stderr"
+    )("version", flag(), "print the version")("help,h", flag(), "print this");
+}
+
+void add_own(Command command, po::options_description& options) {
+    if (command == Command::run) {
+        add_run(options);
+        add_letters(options);
+    }
+    if (command == Command::list) add_json(options);
+    if (command == Command::describe) add_describe(options);
+}
+
+}  // namespace
+
+std::span<const Page> pages() {
+    return all_pages;
+}
+
+const Page* find_page(std::string_view name) {
+    const auto found = std::ranges::find(all_pages, name, &Page::name);
+    return found == all_pages.end() ? nullptr : &*found;
+}
+
+po::options_description visible_options(Command command) {
+    po::options_description options{"Options", help_columns};
+    add_own(command, options);
+    add_common(options);
+    return options;
+}
+
+std::string page_text(Command command) {
+    const auto page = std::ranges::find(all_pages, command, &Page::command);
+    if (page == all_pages.end()) return overview_text();
+    std::ostringstream out;
+    out << "usage: " << page->synopsis << "\n  " << page->purpose << "\n\n"
+        << visible_options(command) << "\nExamples:\n"
+        << page->examples;
+    return out.str();
+}
+
+std::string overview_text() {
+    std::ostringstream out;
+    out << "ringscope runs, times and explains all-reduce algorithms.\n\nusage: ringscope COMMAND "
+           "[OPTION]...\n\n";
+    for (const Page& page : all_pages) {
+        out << "  " << page.name << std::string(10 - page.name.size(), ' ') << page.purpose << "\n";
+    }
+    out << "\nExamples:\n"
+        << "  mpirun -np 4 ringscope run configs/quickstart.yaml\n  ringscope run --help\n\n"
+        << exit_codes;
+    return out.str();
+}
+
+}  // namespace ringscope::options

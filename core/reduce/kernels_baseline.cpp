@@ -1,0 +1,9 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#include "reduce/kernels.hpp"
+
+namespace ringscope::reduce {
+
+constexpr Table baseline_table = kernels;
+
+}  // namespace ringscope::reduce

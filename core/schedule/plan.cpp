@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/plan.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "base/error.hpp"
+#include "schedule/proof.hpp"
+#include "schedule/rehearsal.hpp"
+
+namespace ringscope::schedule {
+namespace {
+
+std::string title(const ringscope_algorithm& algorithm, const PlanRequest& request) {
+    return std::string{algorithm.id} + " on " + std::to_string(request.ranks) + " ranks: ";
+}
+
+std::int32_t chunks_of(const ringscope_algorithm& algorithm, const PlanRequest& request) {
+    const std::int32_t chunks = algorithm.chunks(request.ranks);
+    if (chunks < 1) throw Error{ExitCode::usage, title(algorithm, request) + "does not support this number of ranks"};
+    return chunks;
+}
+
+/// Slices so that no message of the largest chunk exceeds what `parts` slots hold.
+std::int64_t slices_for(const Plan& plan) {
+    const PlanRequest& request = plan.request;
+    const std::int64_t message = plan.parts * request.link.slot_payload(request.slot_bytes);
+    std::int64_t largest = 0;
+    for (std::int32_t c : {0, plan.chunks - 1}) {
+        const Range chunk = cut({0, request.bytes}, plan.chunks, c);
+        for (std::int32_t channel : {0, request.channels - 1}) {
+            largest = std::max(largest, cut(chunk, request.channels, channel).size);
+        }
+    }
+    return std::max<std::int64_t>(1, (largest + message - 1) / message);
+}
+
+void record_all(const ringscope_algorithm& algorithm, Plan& plan) {
+    const PlanRequest& request = plan.request;
+    plan.programs.assign(static_cast<std::size_t>(request.channels), {});
+    for (std::int32_t channel = 0; channel < request.channels; ++channel) {
+        for (std::int32_t rank = 0; rank < request.ranks; ++rank) {
+            plan.programs[static_cast<std::size_t>(channel)].push_back(record(
+                algorithm, {.size = sizeof(ringscope_place), .ranks = request.ranks, .rank = rank,
+                            .channels = request.channels, .channel = channel, .slices = plan.slices,
+                            .in_flight = std::clamp<std::int64_t>(request.slots / plan.parts, 1, plan.slices)}
+            ));
+        }
+    }
+}
+
+void prove(const ringscope_algorithm& algorithm, const Plan& plan) {
+    for (const auto& programs : plan.programs) {
+        for (const bool in_place : {false, true}) {
+            const std::string fault = disprove(programs, plan.chunks, plan.slices, in_place);
+            if (fault.empty()) continue;
+            throw Error{
+                ExitCode::wrong_result,
+                title(algorithm, plan.request) + "the schedule is not an all-reduce: " + fault
+            };
+        }
+    }
+}
+
+/// The circle of waits in some channel, or "" when all of them play to the end with the slots there are.
+std::string deadlock(const Plan& plan) {
+    for (const auto& programs : plan.programs) {
+        const Ending ending = rehearse(programs, {.slots = plan.request.slots, .parts = plan.parts});
+        if (!ending.complete()) return ending.text();
+    }
+    return "";
+}
+
+}  // namespace
+
+Range Plan::piece(std::int32_t channel, std::int32_t chunk, std::int64_t slice) const {
+    const Range whole = cut({0, request.bytes}, chunks, chunk);
+    return cut(cut(whole, request.channels, channel), slices, slice);
+}
+
+Plan make_plan(const ringscope_algorithm& algorithm, const PlanRequest& request) {
+    Plan plan;
+    plan.request = request;
+    plan.chunks = chunks_of(algorithm, request);
+    std::string cycle;
+    for (plan.parts = std::max(request.link.parts, request.link.min_parts); plan.parts >= request.link.min_parts;
+         --plan.parts) {
+        plan.slices = slices_for(plan);
+        record_all(algorithm, plan);
+        prove(algorithm, plan);
+        cycle = deadlock(plan);
+        if (!cycle.empty()) continue;
+        for (auto& programs : plan.programs) plan.steps = std::max(plan.steps, number_messages(programs, plan.chunks));
+        return plan;
+    }
+    throw Error{
+        ExitCode::usage, title(algorithm, request) + "deadlock with " + std::to_string(request.slots) +
+                             " slots per connection, give it more (params: slots): " + cycle
+    };
+}
+
+std::int64_t events_per_operation(const Plan& plan, std::int32_t rank) {
+    std::int64_t events = 0;
+    for (std::int32_t channel = 0; channel < plan.request.channels; ++channel) {
+        const Program& program = plan.programs[static_cast<std::size_t>(channel)][static_cast<std::size_t>(rank)];
+        for (const Op& op : program.ops) {
+            if (plan.piece(channel, op).size > 0) events += op.recv_count + op.send_count;
+        }
+    }
+    return events;
+}
+
+}  // namespace ringscope::schedule

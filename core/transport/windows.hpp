@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "bootstrap/bootstrap.hpp"
+
+namespace ringscope::transport {
+
+/// The data plane of one host: each local rank owns a window of zeroed memory that all local ranks can reach.
+class Windows {
+ public:
+    virtual ~Windows() = default;
+    /// Start of a local rank's window in this rank's address space, aligned to 4096 bytes.
+    [[nodiscard]] virtual std::byte* of(int rank) const = 0;
+};
+
+/// Creates this rank's window of so many bytes and maps those of the other local ranks. [collective]
+/// Between processes it is shared memory: mode 0600, allocated for real (so a small /dev/shm is an error here and no
+/// SIGBUS later), and unlinked as soon as everybody has it, so that nothing is left after a crash. Between threads it is
+/// plain memory. Throws AgreedError: out_of_memory with needed and available bytes.
+[[nodiscard]] std::unique_ptr<Windows> make_windows(bootstrap::Bootstrap& bootstrap, std::int64_t bytes);
+
+}  // namespace ringscope::transport

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+namespace ringscope::verify {
+
+/// A user buffer with at least 4 KiB of known bytes on both sides, which show a write outside of it. The data
+/// begins `offset_bytes` behind a 128-byte boundary. All pages are touched.
+class GuardedBuffer {
+ public:
+    explicit GuardedBuffer(std::int64_t bytes, std::int64_t offset_bytes = 0);
+
+    [[nodiscard]] std::byte* data() noexcept { return memory_.get() + front_; }
+    [[nodiscard]] const std::byte* data() const noexcept { return memory_.get() + front_; }
+    [[nodiscard]] std::int64_t bytes() const noexcept { return bytes_; }
+
+    /// Fills the data with 0xFF: a NaN in every floating-point type.
+    void poison() noexcept;
+    /// Writes the guards anew, after damage was reported.
+    void restore_guards() noexcept;
+    [[nodiscard]] bool guards_intact() const noexcept { return !first_damage().has_value(); }
+    /// The damaged byte nearest to the front, relative to the data: negative before it, >= bytes() behind it.
+    [[nodiscard]] std::optional<std::int64_t> first_damage() const noexcept;
+
+ private:
+    struct Free {
+        void operator()(std::byte* memory) const noexcept;
+    };
+    [[nodiscard]] std::int64_t end_of_data() const noexcept { return front_ + bytes_; }
+
+    std::int64_t bytes_;
+    std::int64_t front_;  ///< bytes of the guard before the data
+    std::int64_t total_;  ///< bytes of data and guards
+    std::unique_ptr<std::byte, Free> memory_;
+};
+
+}  // namespace ringscope::verify

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <numeric>
+#include <span>
+
+#include "tests/config/support.hpp"
+
+namespace ringscope {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::filesystem::path folder{RINGSCOPE_CONFIGS};
+
+Experiment shipped(const std::string& name) {
+    const std::string path = folder / (name + ".yaml");
+    return parse_experiment(read_experiment_file(path), path, vocabulary());
+}
+
+TEST(Shipped, every_file_is_valid_and_says_how_to_run_it) {
+    int files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator{folder}) {
+        if (entry.path().extension() != ".yaml") continue;
+        ++files;
+        const std::string name = entry.path().stem();
+        const Experiment e = shipped(name);
+        EXPECT_EQ(e.name, name);
+        EXPECT_EQ(e.output, "data/" + name + ".h5");
+        EXPECT_FALSE(expand(e).empty());
+        EXPECT_THAT(
+            e.original_text, StartsWith("# yaml-language-server: $schema=schema/experiment.schema.json\n"
+                                        "# $schema: schema/experiment.schema.json\n")
+        );
+        EXPECT_THAT(e.original_text, HasSubstr("ringscope run configs/" + name + ".yaml"));
+    }
+    EXPECT_GE(files, 4);
+}
+
+TEST(Shipped, quickstart_sweeps_seven_sizes_of_three_algorithms) {
+    const Experiment e = shipped("quickstart");
+    EXPECT_THAT(e.sizes, ElementsAre(1024, 4096, 16384, 65536, 262144, 1048576, 4194304));
+    EXPECT_EQ(expand(e).size(), 21U);
+    EXPECT_EQ(e.measure.iterations, 20);
+}
+
+TEST(Shipped, sanitize_has_the_awkward_counts) {
+    std::vector<std::int64_t> counts;
+    for (const std::int64_t bytes : shipped("sanitize").sizes) counts.push_back(bytes / 4);
+    EXPECT_THAT(counts, ElementsAre(0, 1, 2, 3, 4, 5, 127, 1023, 65537));
+}
+
+TEST(Shipped, nccl_tests_doubles_from_8_bytes_to_128_mebibytes) {
+    const Experiment e = shipped("nccl-tests");
+    EXPECT_EQ(e.sizes.size(), 25U);  // 2^3 .. 2^27
+    EXPECT_EQ(e.sizes.back(), 1 << 27);
+    EXPECT_THAT(e.measure.modes, ElementsAre(Mode::back_to_back));
+    EXPECT_THAT(e.in_place, ElementsAre(false, true));
+}
+
+TEST(Shipped, gradients_add_up_to_resnet_50) {
+    const auto sizes = shipped("gradients").sizes;
+    const auto buckets = std::span{sizes}.last(5);
+    EXPECT_EQ(std::accumulate(buckets.begin(), buckets.end(), std::int64_t{0}), 25'557'032 * 4);
+}
+
+}  // namespace
+}  // namespace ringscope
