@@ -37,8 +37,7 @@ void add_range(std::string_view range, std::vector<int>& cpus) {
 
 void sort_without_doubles(std::vector<int>& cpus) {
     std::ranges::sort(cpus);
-    const auto doubles = std::ranges::unique(cpus);
-    cpus.erase(doubles.begin(), doubles.end());
+    cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
 }
 
 struct FreeCpuSet {

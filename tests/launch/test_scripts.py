@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+SAYS_VERSION_4 = '[ "$1" = --version ] && echo "mpirun (Open MPI) 4.1.4" && exit;'
 
 
 def call(*command, **variables):
@@ -77,8 +78,8 @@ def test_script_wrong_usage_is_exit_2_in_one_line(arguments, word):
 @pytest.mark.parametrize(
     ("call_of", "options"),
     [
-        ("4 2 8", "-np 2 --bind-to none --mca odls_base_sigkill_timeout 30"),
-        ("4 4 2", "-np 4 --bind-to none --mca odls_base_sigkill_timeout 30 --oversubscribe --mca mpi_yield_when_idle 1"),
+        ("4 2 8", "-np 2 --bind-to none"),
+        ("4 4 2", "-np 4 --bind-to none --oversubscribe --mca mpi_yield_when_idle 1"),
         ("5 2 2", "-np 2 --bind-to none"),
         ("5 4 2", "-np 4 --bind-to none --map-by :OVERSUBSCRIBE --mca mpi_yield_when_idle 1"),
     ],
@@ -102,19 +103,20 @@ def test_mpirun_of_another_mpi_is_refused(checkout):
 
 
 def test_run_ranks_hands_the_exit_code_through_and_closes_the_lock(checkout):
-    stand_in(checkout, "mpirun", 'case $1 in --version) echo "mpirun (Open MPI) 4.1.4";; *) [ ! -e /proc/$$/fd/9 ] && exit 3;; esac')
+    stand_in(checkout, "mpirun", f"{SAYS_VERSION_4} [ ! -e /proc/$$/fd/9 ] && exit 3")
     assert shell(checkout, "lock_checkout; run_ranks 2 5 program").returncode == 3
 
 
 def test_run_ranks_that_takes_too_long_is_exit_4(checkout):
-    stand_in(checkout, "mpirun", 'case $1 in --version) echo "mpirun (Open MPI) 4.1.4";; *) exec sleep 30;; esac')
+    stand_in(checkout, "mpirun", f"{SAYS_VERSION_4} exec sleep 30")
     done = shell(checkout, "run_ranks 2 1 program")
     assert done.returncode == 4
     assert "stopped after 1 s" in done.stderr
 
 
 def test_packages_only_what_is_missing_is_installed(checkout):
-    stand_in(checkout, "dpkg-query", 'for p; do case $p in -*|cmake) ;; git) echo "config-files git";; *) echo "installed $p";; esac; done; exit 1')
+    listing = 'case $p in -*|cmake) ;; git) echo "config-files git";; *) echo "installed $p";; esac'
+    stand_in(checkout, "dpkg-query", f"for p; do {listing}; done; exit 1")
     stand_in(checkout, "apt-get", f'echo "$@" >>"{checkout}/calls"')
     stand_in(checkout, "sudo", '"$@"')
     assert shell(checkout, "install_packages").returncode == 0
@@ -155,7 +157,10 @@ def test_packages_on_another_system_names_what_is_needed(checkout):
     assert "valijson" in done.stderr
 
 
-@pytest.mark.parametrize(("listing", "count"), [("No devices found.", "0"), ("GPU 0: H200 (UUID: x)\n  MIG 1g\nGPU 1: H200 (UUID: y)", "2")])
+@pytest.mark.parametrize(
+    ("listing", "count"),
+    [("No devices found.", "0"), ("GPU 0: H200 (UUID: x)\n  MIG 1g\nGPU 1: H200 (UUID: y)", "2")],
+)
 def test_gpu_count_counts_gpus_alone(checkout, listing, count):
     stand_in(checkout, "nvidia-smi", f"echo '{listing}'")
     assert shell(checkout, "gpu_count").stdout.strip() == count
@@ -184,6 +189,16 @@ def test_configuration_of_a_moved_checkout_is_not_trusted(checkout):
     assert shell(checkout, "is_configured release").returncode == 0
     cache.write_text("CMAKE_HOME_DIRECTORY:INTERNAL=/elsewhere\n", encoding="utf-8")
     assert shell(checkout, "is_configured release").returncode == 1
+
+
+@pytest.mark.parametrize(("planted", "code"), [("", 0), ("planted", 1)])
+def test_leak_suppressions_hide_open_mpi_alone(checkout, planted, code):
+    source = ROOT / "tests" / "launch" / "leak.c"
+    compiled = call("mpicc", "-g", "-fsanitize=address,undefined", source, "-o", checkout / "leak")
+    assert compiled.returncode == 0, compiled.stderr
+    done = shell(checkout, f"export_asan_options; run_ranks 2 50 ./leak {planted}")
+    assert done.returncode == code, done.stderr
+    assert ("leak of 77 byte" in done.stderr) == bool(planted)
 
 
 def test_lock_makes_the_second_script_wait(checkout):

@@ -85,6 +85,8 @@ HostEngine::HostEngine(bootstrap::Bootstrap& bootstrap, const HostOptions& optio
     control_ = reinterpret_cast<Control*>(control_window_->of(0));
 }
 
+bool HostEngine::has(Protocol protocol) { return protocol == Protocol::ll || protocol == Protocol::simple; }
+
 schedule::LinkFormat HostEngine::format(Protocol protocol) {
     if (protocol == Protocol::ll) return LowLatency::format;
     if (protocol == Protocol::simple) return Simple::format;

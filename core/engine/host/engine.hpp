@@ -36,6 +36,7 @@ class HostEngine {
     /// [collective] Throws AgreedError: unusable_engine when the ranks are on several hosts, out_of_memory.
     HostEngine(bootstrap::Bootstrap& bootstrap, const HostOptions& options);
 
+    [[nodiscard]] static bool has(Protocol protocol);
     /// How a protocol moves a message here. Throws Error (unusable_engine) for one that this engine does not have.
     [[nodiscard]] static schedule::LinkFormat format(Protocol protocol);
 

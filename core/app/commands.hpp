@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "config/parse.hpp"
+#include "options/options.hpp"
+#include "plugin/registry.hpp"
+
+/// The sub-commands of the program. Each throws Error for what ends it; run() ends the process itself where MPI no longer
+/// can.
+namespace ringscope::app {
+
+/// The command line as it was typed, for the record.
+using Arguments = std::vector<std::string>;
+
+[[nodiscard]] ExitCode run(const options::Options& options, const Arguments& arguments);
+[[nodiscard]] ExitCode list(const options::Options& options);
+[[nodiscard]] ExitCode describe(const options::Options& options);
+[[nodiscard]] ExitCode validate(const options::Options& options);
+
+/// The plugins of --plugin-path, of RINGSCOPE_PLUGIN_PATH, and those that come with the program.
+[[nodiscard]] plugin::PluginRegistry find_plugins(const options::Options& options);
+/// What an experiment may name here.
+[[nodiscard]] Vocabulary vocabulary(const plugin::PluginRegistry& registry);
+
+}  // namespace ringscope::app

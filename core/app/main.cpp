@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#include <csignal>
+#include <iostream>
+
+#include "app/commands.hpp"
+
+namespace {
+
+using namespace ringscope;
+
+ExitCode dispatch(const app::Arguments& arguments) {
+    const options::Options options = options::parse_options(arguments);
+    switch (options.command) {
+        case options::Command::run: return app::run(options, arguments);
+        case options::Command::list: return app::list(options);
+        case options::Command::describe: return app::describe(options);
+        case options::Command::validate: return app::validate(options);
+        case options::Command::version: std::cout << options::version_text() << "\n"; break;
+        case options::Command::help: std::cout << options::help_text(options.help_topic); break;
+    }
+    return ExitCode::ok;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    // A file size limit shall be an error of the write that meets it, not the end of the process.
+    std::signal(SIGXFSZ, SIG_IGN);
+    try {
+        return static_cast<int>(dispatch({argv + 1, argv + argc}));
+    } catch (const Error& e) {
+        std::cerr << "ringscope: " << e.what() << "\n";
+        return static_cast<int>(e.code());
+    } catch (const std::exception& e) {
+        std::cerr << "ringscope: internal error: " << e.what() << "\n";
+        return static_cast<int>(ExitCode::internal);
+    }
+}
