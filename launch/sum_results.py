@@ -62,18 +62,23 @@ def full_name(case: ElementTree.Element) -> str:
     return name if group in ("", name) else f"{group}.{name}"
 
 
+def first_line(text: str) -> str:
+    """The start of a message that may go on for pages: pytest puts whole differences into it."""
+    return text.strip().partition("\n")[0][:200]
+
+
 def verdict_of(case: ElementTree.Element) -> tuple[str, str]:
     """CTest calls a test that it could not start `skipped` too; only its two ways to skip on purpose are one."""
     for tag in ("failure", "error"):
         found = case.find(tag)
         if found is not None:
-            return FAILED, found.get("message") or tag
+            return FAILED, first_line(found.get("message") or "") or tag
     if case.get("status") == "disabled":
         return SKIPPED, "disabled"
     skip = case.find("skipped")
     if skip is None:
         return PASSED, ""
-    reason = skip.get("message") or "no reason given"
+    reason = first_line(skip.get("message") or "") or "no reason given"
     on_purpose = case.get("status") is None or reason.startswith("SKIP_")
     return (SKIPPED if on_purpose else FAILED), reason
 

@@ -21,6 +21,7 @@ PreparedCase prepare_mpi(const Case& point) {
     if (!reason.empty()) throw Skipped{reason};
     PreparedCase prepared;
     prepared.engine = "mpi";
+    prepared.traced = false;
     prepared.collective = baseline::Mpi::prepare(point.dtype, point.op, point.count);
     return prepared;
 }
@@ -50,12 +51,26 @@ PreparedCase Preparer::prepare(const Case& point) {
     if (!prepared.plan) {
         prepared.collective = std::make_unique<engine::LocalCopy>(point.bytes);
         prepared.declared = {schedule::LinkBytes{1}, schedule::LinkBytes{1}};
+        prepared.traced = false;
         return prepared;
     }
     prepared.declared = schedule::declared_traffic(*prepared.plan);
     prepared.closed_form = schedule::closed_form_traffic(algorithm, prepared.plan->request);
-    prepared.collective = host_.prepare(key_of(point.algorithm), *prepared.plan, point.dtype, point.op);
+    prepared.collective = collective(algorithm, point, prepared);
     return prepared;
+}
+
+/// The plugin's own kernel where it brings one, else the interpreter.
+std::unique_ptr<engine::Collective> Preparer::collective(
+    const ringscope_algorithm& algorithm, const Case& point, PreparedCase& prepared
+) {
+    const void* extension =
+        algorithm.get_extension == nullptr ? nullptr : algorithm.get_extension(RINGSCOPE_HOST_KERNEL);
+    if (extension == nullptr) return host_.prepare(key_of(point.algorithm), *prepared.plan, point.dtype, point.op);
+    prepared.traced = false;
+    return host_.prepare_kernel(
+        *static_cast<const ringscope_host_kernel*>(extension), point.count, point.dtype, point.op
+    );
 }
 
 }  // namespace ringscope::bench

@@ -29,6 +29,7 @@ struct PreparedCase {
     std::optional<schedule::Plan> plan;                   ///< none for opaque baselines and a single rank
     std::optional<schedule::DeclaredTraffic> declared;    ///< none where not observable
     std::optional<schedule::LinkBytes> closed_form;
+    bool traced = true;  ///< whether run_traced gives events
 };
 
 /// Chooses the engine of a case and lets it prepare the collective.
@@ -45,6 +46,10 @@ class Preparer {
     [[nodiscard]] std::optional<schedule::Plan> plan(const Case& point) const;
 
  private:
+    [[nodiscard]] std::unique_ptr<engine::Collective> collective(
+        const ringscope_algorithm& algorithm, const Case& point, PreparedCase& prepared
+    );
+
     bootstrap::Bootstrap& bootstrap_;
     const plugin::PluginRegistry& registry_;
     engine::host::HostEngine& host_;

@@ -142,7 +142,7 @@ void Runner::run_case(const Case& point) {
         measure(point, summary);
         code = code_of(summary.row.status);
     } catch (const engine::host::StuckError& e) {
-        end_stuck(point, e.what());
+        end_stuck(summary, e.what());
         throw;
     } catch (const Error& e) {
         code = e.code();
@@ -264,10 +264,8 @@ void Runner::finish_case(const report::CaseSummary& summary) {
 }
 
 /// A peer does not answer, so nothing collective is possible any more; rank 0 completes the file on its own.
-void Runner::end_stuck(const Case& point, const std::string& reason) {
+void Runner::end_stuck(report::CaseSummary& summary, const std::string& reason) {
     if (bootstrap_.rank() != 0) return;
-    report::CaseSummary summary{.point = point, .row = row_of(point), .ranks = bootstrap_.size(), .time_ns = nan,
-                                .busiest_link_bytes = nan, .waited_share = nan};
     summary.row.status = trace::CaseStatus::timeout;
     summary.row.reason = reason;
     finish_case(summary);

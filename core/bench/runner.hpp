@@ -52,7 +52,7 @@ class Runner {
     void note_traffic(const report::CaseSummary& summary, const PreparedCase& prepared, const Ledger& ledger);
     void store(const report::CaseSummary& summary, const std::vector<RankResult>& results, const Ledger& ledger);
     void finish_case(const report::CaseSummary& summary);
-    void end_stuck(const Case& point, const std::string& reason);
+    void end_stuck(report::CaseSummary& summary, const std::string& reason);
 
     bootstrap::Bootstrap& bootstrap_;
     const Experiment& experiment_;

@@ -62,7 +62,7 @@ trace::EventRow event_row(
 }  // namespace
 
 std::int64_t expected_events(const Experiment& experiment, const PreparedCase& prepared, int rank) {
-    if (!experiment.trace.enabled || !prepared.plan) return 0;
+    if (!experiment.trace.enabled || !prepared.traced) return 0;
     return experiment.trace.iterations * schedule::events_per_operation(*prepared.plan, rank);
 }
 
@@ -101,7 +101,7 @@ void Sampler::run_untraced() {
 }
 
 void Sampler::run_traced() {
-    if (!experiment_.trace.enabled || !prepared_.plan) return;
+    if (!experiment_.trace.enabled || !prepared_.traced) return;
     for (std::int64_t i = 0; i < experiment_.trace.iterations; ++i) sample({.traced = true});
     result_.events_dropped = events_.dropped();
 }

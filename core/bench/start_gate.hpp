@@ -12,14 +12,14 @@ namespace ringscope::bench {
 
 /// Lets all ranks of a host start an operation together. Two ways:
 ///  - window: rank 0 announces a time a little ahead and every rank spins up to it; a rank that looks only later is late.
-///  - barrier: the last rank to arrive lets all go. For ranks that share cores, where spinning keeps others from running.
+///  - barrier: a rank goes when it has seen all others arrive. For ranks that share cores, where spinning keeps others from running.
 class StartGate {
  public:
     /// `mode` automatic means window, or barrier where ranks share cores.
     StartGate(engine::host::Control& control, int rank, int ranks, StartMode mode, engine::host::Waiter waiter,
               bool oversubscribed);
 
-    /// Returns at the start. [collective] False when this rank was late for the window.
+    /// Returns at the start. [collective] False when this rank was late for the window. Throws StuckError.
     [[nodiscard]] bool pass();
 
     [[nodiscard]] bool uses_window() const { return window_; }
@@ -27,6 +27,7 @@ class StartGate {
  private:
     void barrier();
     bool window();
+    std::atomic<std::uint64_t>& arrival(int rank);
 
     engine::host::Control& control_;
     int rank_, ranks_;

@@ -28,7 +28,7 @@ CTEST_FIXTURE = (
 )
 # As pytest 7 writes them.
 PYTEST_PASSED = '<testcase classname="tests.test_a" name="test_x[1]" time="0.1"/>'
-PYTEST_FAILED = '<testcase classname="tests.test_a" name="test_y"><failure message="assert 1 == 2">..</failure></testcase>'
+PYTEST_FAILED = '<testcase classname="tests.test_a" name="test_y"><failure message="assert 1 == 2&#10;more">..</failure></testcase>'
 PYTEST_ERROR = '<testcase classname="" name="tests.test_b"><error message="collection failure">..</error></testcase>'
 PYTEST_SKIPPED = '<testcase classname="tests.test_a" name="test_z"><skipped type="pytest.skip" message="why"/></testcase>'
 

@@ -15,8 +15,13 @@ inline constexpr std::int32_t max_ranks = 256;
 /// What a rank was waiting for when its time was up.
 struct StuckRecord {
     std::atomic<std::uint32_t> valid;
-    std::int32_t peer, step, chunk, for_credit;
+    std::int32_t peer, step, chunk, for_credit;  ///< step -1: not in an operation but before it
     std::int64_t slice;
+};
+
+/// How often a rank has come to the start gate; on a cache line of its own, written by that rank alone.
+struct alignas(64) Arrival {
+    std::atomic<std::uint64_t> rounds;
 };
 
 /// One page that all ranks of the host share: the abort word, what each rank was stuck at, and the start gate. Zeroed
@@ -24,10 +29,9 @@ struct StuckRecord {
 struct Control {
     alignas(128) std::atomic<std::uint32_t> abort;
     alignas(128) std::atomic<std::uint32_t> reporter;  ///< the first to take it reports for the job
-    alignas(128) std::atomic<std::uint64_t> arrived;
-    alignas(128) std::atomic<std::uint64_t> opened;
-    std::atomic<std::int64_t> start_ns;
+    alignas(128) std::atomic<std::int64_t> start_ns;  ///< of the announced window
     alignas(128) std::atomic<std::uint32_t> late;
+    std::array<Arrival, max_ranks> arrivals;
     std::array<StuckRecord, max_ranks> stuck;
 };
 

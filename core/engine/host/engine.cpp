@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "engine/host/interpreter.hpp"
+#include "engine/host/kernel.hpp"
 
 namespace ringscope::engine::host {
 namespace {
@@ -102,6 +103,21 @@ std::unique_ptr<Collective> HostEngine::prepare(
         return std::make_unique<HostCollective<Link>>(*this, bootstrap_.rank(), connections, plan, dtype, op);
     };
     return plan.request.link.protocol == Protocol::ll ? make(LowLatency{}) : make(Simple{});
+}
+
+std::unique_ptr<Collective> HostEngine::prepare_kernel(
+    const ringscope_host_kernel& kernel, std::int64_t count, DataType dtype, ReduceOp op
+) {
+    const ringscope_kernel_request request{.size = sizeof(ringscope_kernel_request),
+                                           .ranks = bootstrap_.size(),
+                                           .rank = bootstrap_.rank(),
+                                           .dtype = static_cast<std::int32_t>(dtype),
+                                           .reduction = static_cast<std::int32_t>(op),
+                                           .count = count,
+                                           .windows = nullptr,
+                                           .wait = nullptr,
+                                           .keep_waiting = nullptr};
+    return std::make_unique<KernelCollective>(bootstrap_, *this, kernel, request);
 }
 
 std::string stuck_message(const Control& control, std::int32_t ranks, std::int64_t wait_ns) {

@@ -46,6 +46,11 @@ class HostEngine {
         const std::string& key, const schedule::Plan& plan, DataType dtype, ReduceOp op
     );
 
+    /// Prepares an all-reduce by a plugin's own kernel. [collective]
+    [[nodiscard]] std::unique_ptr<Collective> prepare_kernel(
+        const ringscope_host_kernel& kernel, std::int64_t count, DataType dtype, ReduceOp op
+    );
+
     [[nodiscard]] Control& control() { return *control_; }
     [[nodiscard]] const HostOptions& options() const { return options_; }
 

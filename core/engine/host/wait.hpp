@@ -39,6 +39,7 @@ class Waiter {
         }
     }
 
+    [[nodiscard]] std::int64_t limit_ns() const { return limit_ns_; }
     [[nodiscard]] bool aborted() const { return control_.abort.load(std::memory_order_relaxed) != 0; }
 
     /// Raises the abort word at all ranks, records where this one stood, and throws.

@@ -143,6 +143,38 @@ typedef struct ringscope_plugin {
     const ringscope_algorithm* (*algorithm)(int32_t index);
 } ringscope_plugin;
 
+/* Extension RINGSCOPE_HOST_KERNEL: a kernel of the plugin's own, for a pattern of ops that an interpreter cannot play as
+ * fast. The schedule stays: it declares the traffic, is proved and described. What the kernel moves is verified like any
+ * other result, but it is not traced. The core owns all memory; ranks meet in windows only.
+ * Tags: [control] never timed, may allocate. [timed] no allocation, no output, no system call. */
+#define RINGSCOPE_HOST_KERNEL "ringscope.kernel.host/1"
+
+/* What a kernel is made for. Pointers stay valid until destroy. */
+typedef struct ringscope_kernel_request {
+    uint32_t size; /* sizeof(ringscope_kernel_request) */
+    int32_t ranks;
+    int32_t rank;
+    int32_t dtype;
+    int32_t reduction;
+    int64_t count;        /* elements */
+    void* const* windows; /* windows[r]: the window of rank r, aligned to 4096 bytes, zeroed before the first execute */
+    void* wait;           /* for keep_waiting */
+    /* [timed] To be called in every loop that waits for a peer: 1 to go on, 0 when the time is up or another rank gave
+     * up; then execute returns RINGSCOPE_FAILED at once. */
+    int32_t (*keep_waiting)(void* wait, int32_t peer);
+} ringscope_kernel_request;
+
+typedef struct ringscope_host_kernel {
+    /* [control] Bytes of the window that each rank owns. `windows` is not set yet. */
+    int64_t (*window_bytes)(const ringscope_kernel_request* request);
+    /* [control] Fills *kernel. */
+    int32_t (*create)(const ringscope_kernel_request* request, void** kernel);
+    /* [timed] All-reduces; input and output may be the same. Called by all ranks in the same order. */
+    int32_t (*execute)(void* kernel, const void* input, void* output);
+    /* [control] */
+    void (*destroy)(void* kernel);
+} ringscope_host_kernel;
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: The ringscope authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every rank count, awkward count, place, alignment, type and operation gives exact results."""
+
+import pytest
+from program import FIXTURES, run, write_yaml
+
+EVERY_TYPE = ["float32", "float64", "float16", "bfloat16", "int32", "int64", "uint8"]
+EVERY_OP = ["sum", "prod", "min", "max", "avg"]
+
+
+def awkward_counts(ranks: int) -> set[int]:
+    return {0, 1, ranks - 1, ranks, ranks + 1, 127, 1023, 65537, 2**20 + 1}
+
+
+def exact_cases(done, expected: int) -> list[dict]:
+    cases = done.is_good().json["cases"]
+    assert len(cases) == expected
+    bad = [case for case in cases if case["status"] != "ok" or case["wrong_elements"] != 0]
+    assert not bad
+    return cases
+
+
+@pytest.mark.parametrize(
+    "dtypes, size", [(["float32", "int32"], 4), (["uint8"], 1)], ids=["4-byte", "1-byte"]
+)
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 5, 7, 8])
+def test_ring_is_exact_for_awkward_counts(tmp_path, ranks, dtypes, size):
+    counts = awkward_counts(ranks)
+    text = f"""
+sweep:
+  algorithms: [ring-ll, ring-simple]
+  sizes: {sorted(count * size for count in counts)}
+  dtypes: [{", ".join(dtypes)}]
+  in_place: [false, true]
+  offsets: [0, 1]
+measure: {{warmup: 0, iterations: 1, cold_start: false}}
+trace: {{iterations: 1}}
+"""
+    done = run(ranks, write_yaml(tmp_path, text), "--json")
+    cases = exact_cases(done, 2 * len(counts) * len(dtypes) * 2 * 2)
+    assert {case["count"] for case in cases} == counts
+    assert {(case["in_place"], case["offset_elements"]) for case in cases} == {
+        (place, offset) for place in (False, True) for offset in (0, 1)
+    }
+
+
+@pytest.mark.parametrize("verify", ["exact", "mantissa", "real"])
+def test_every_operation_and_type_in_both_modes(tmp_path, verify):
+    text = f"""
+sweep:
+  algorithms: [ring-ll, ring-simple]
+  sizes: [136, 40000]
+  dtypes: {EVERY_TYPE}
+  ops: {EVERY_OP}
+measure: {{warmup: 0, iterations: 2, mode: [isolated, back-to-back]}}
+verify: {{mode: {verify}}}
+"""
+    cases = exact_cases(run(3, write_yaml(tmp_path, text), "--json"), 2 * 2 * 7 * 5 * 2)
+    assert {(case["dtype"], case["op"]) for case in cases} == {(t, o) for t in EVERY_TYPE for o in EVERY_OP}
+    assert {case["mode"] for case in cases} == {"isolated", "back-to-back"}
+
+
+def test_channels_and_few_small_slots_stay_exact(tmp_path):
+    text = """
+sweep:
+  algorithms:
+    - {id: ring-ll, params: {channels: 3, slots: 2, slot_bytes: 4KiB}}
+    - {id: ring-simple, params: {channels: 2, slots: 3, slot_bytes: 4KiB}}
+  sizes: [0, 16, 1000, 100000]
+  in_place: [false, true]
+measure: {warmup: 0, iterations: 2}
+"""
+    exact_cases(run(4, write_yaml(tmp_path, text), "--json"), 2 * 4 * 2)
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4, 5])
+def test_schedules_that_are_no_rings_are_exact(tmp_path, ranks):
+    text = """
+sweep:
+  algorithms: [two-shot, two-shot-ll, tree-ll, tree-simple]
+  sizes: [0, 4, 20, 4092, 262148, 1MiB]
+  in_place: [false, true]
+measure: {warmup: 0, iterations: 2}
+"""
+    done = run(ranks, write_yaml(tmp_path, text), "--json", "--plugin-path", FIXTURES / "correct")
+    exact_cases(done, 4 * 6 * 2)
+    traffic = done.json["traffic"]
+    assert traffic["cases_checked"] == 48 and traffic["links_equal"] == traffic["links_checked"] > 0
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_plugin_in_plain_c_is_exact(tmp_path, ranks):
+    text = """
+sweep: {algorithms: [plain-c-ring], sizes: [0, 4, 20, 4092, 262148], in_place: [false, true], offsets: [0, 1]}
+measure: {warmup: 0, iterations: 2}
+"""
+    done = run(ranks, write_yaml(tmp_path, text), "--json", RINGSCOPE_PLUGIN_PATH=str(FIXTURES / "correct"))
+    exact_cases(done, 5 * 2 * 2)
+
+
+def test_mpi_baseline_is_exact_and_not_observed(tmp_path):
+    text = "sweep: {algorithms: [mpi], sizes: [0, 4, 4092]}\nmeasure: {warmup: 0, iterations: 2}"
+    done = run(2, write_yaml(tmp_path, text), "--json")
+    exact_cases(done, 3)
+    assert done.json["traffic"]["not_observed"] == ["mpi"]
+    assert done.json["traffic"]["links_checked"] == 0

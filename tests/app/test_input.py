@@ -1,0 +1,130 @@
+# SPDX-FileCopyrightText: The ringscope authors
+# SPDX-License-Identifier: Apache-2.0
+"""Bad input gives one line that says what is wrong, and the exit code of the contract."""
+
+import shlex
+import time
+
+import h5py
+import pytest
+from program import PROGRAM, call, finish, mpirun_words, one_case, ringscope, run, start, write_yaml
+
+RING = one_case("ring-ll")
+
+
+def test_missing_file(tmp_path):
+    run(2, tmp_path / "nothing.yaml").complains(2, "nothing.yaml")
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("sweep: {algorithms: [ring-ll", [":"]),
+        ("sweep: {algorithm: [ring-ll]}", ["algorithm", "did you mean", "algorithms"]),
+        ("sweep: {sizes: [1KiB], sizes: [2KiB]}", ["sizes"]),
+        ("sweep: {algorithms: [ring-simpel]}", ["ring-simpel", "did you mean", "ring-simple"]),
+        ("sweep: {engines: [cuda-p2p]}", ["cuda-p2p", "not in this version"]),
+        ("sweep: {sizes: [-4]}", ["sizes"]),
+        ("measure: {iterations: many}", ["iterations"]),
+    ],
+    ids=["malformed", "unknown-key", "duplicate-key", "unknown-algorithm", "later-engine", "size", "number"],
+)
+def test_faulty_file(tmp_path, text, words):
+    file = write_yaml(tmp_path, text)
+    run(2, file).complains(2, "experiment.yaml:", *words)
+    ringscope("validate", file).complains(2, "experiment.yaml:", *words)
+
+
+def test_validate_good_file(tmp_path):
+    done = ringscope(
+        "validate", write_yaml(tmp_path, "sweep: {sizes: [1KiB, 2KiB], in_place: [false, true]}")
+    ).is_good()
+    # Two algorithms by default, two sizes, two places.
+    assert "ok, 8 cases" in done.out
+
+
+def test_impossible_size_is_refused_before_anything_is_allocated(tmp_path):
+    begin = time.monotonic()
+    run(2, write_yaml(tmp_path, one_case("ring-simple", str(2**50)))).complains(5, str(2**50), "bytes")
+    assert time.monotonic() - begin < 20
+
+
+def test_expected_ranks_differ(tmp_path):
+    run(2, write_yaml(tmp_path, RING), "--expect-ranks", 4).complains(2, "2 rank(s)", "4")
+
+
+def test_started_without_mpirun(tmp_path):
+    ringscope("run", write_yaml(tmp_path, RING)).complains(2, "mpirun")
+
+
+def test_single_rank_without_mpirun_when_asked_for(tmp_path):
+    ringscope("run", write_yaml(tmp_path, RING), "--expect-ranks", 1).is_good()
+
+
+@pytest.mark.parametrize("word", ["conform", "doctor", "simulate", "convert"])
+def test_word_of_a_later_version(word):
+    ringscope(word).complains(2, word, "not in this version")
+    assert word not in ringscope("--help").out
+
+
+@pytest.mark.parametrize("algorithm, slots", [("ring-ll", 1), ("ring-simple", 1), ("ring-simple", 2)])
+def test_too_few_slots_name_the_cycle(tmp_path, algorithm, slots):
+    done = run(3, write_yaml(tmp_path, one_case(algorithm, slots=slots)))
+    complaint = done.complains(2, "deadlock", f"{slots} slots", "waits for a free slot at rank")
+    assert all(f"rank {rank} (op " in complaint for rank in range(3))
+
+
+# ---- output ------------------------------------------------------------------------------------------------
+
+
+def test_output_in_a_place_where_nothing_can_be_made(tmp_path):
+    run(2, write_yaml(tmp_path, RING), "--output", "/proc/nowhere/x.h5").complains(7, "/proc/nowhere")
+
+
+def test_output_is_a_directory(tmp_path):
+    run(2, write_yaml(tmp_path, RING), "--output", tmp_path).complains(7, "is a directory")
+
+
+def test_output_below_a_file(tmp_path):
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+    run(2, write_yaml(tmp_path, RING), "--output", tmp_path / "file" / "x.h5").complains(7, "file")
+
+
+def test_output_exists_and_is_replaced_by_force_only(tmp_path):
+    file = tmp_path / "old.h5"
+    file.write_text("precious", encoding="utf-8")
+    run(2, write_yaml(tmp_path, RING), "--output", file).complains(7, "exists", "--force")
+    assert file.read_text(encoding="utf-8") == "precious"
+    run(2, write_yaml(tmp_path, RING), "--output", file, "--force").is_good()
+    assert h5py.is_hdf5(file)
+
+
+MANY_EVENTS = """
+sweep: {{algorithms: [{{id: ring-simple, params: {{slots: 4, slot_bytes: 4KiB}}}}], sizes: [256KiB]}}
+measure: {{warmup: 0, iterations: 1}}
+trace: {{iterations: 400}}
+output: {output}
+"""
+
+
+def test_disk_full_is_an_error_and_not_a_signal(tmp_path):
+    """A file size limit of 200 KiB, in the ranks alone: mpirun and its library need larger files."""
+    file = write_yaml(tmp_path, MANY_EVENTS.format(output=tmp_path / "large.h5"))
+    script = f"ulimit -f 200; exec {shlex.quote(str(PROGRAM))} run {shlex.quote(str(file))}"
+    done = call(*mpirun_words(2), "--mca", "btl", "self,tcp", "bash", "-c", script)
+    done.complains(7, "large.h5")
+    assert not (tmp_path / "large.h5").exists()
+
+
+def own_mounts() -> bool:
+    return call("unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt").code == 0
+
+
+def test_small_shared_memory_is_an_error_and_not_a_signal(tmp_path):
+    if not own_mounts():
+        pytest.skip("unshare -m is not permitted here")
+    file = write_yaml(tmp_path, one_case("ring-simple"))
+    words = [*mpirun_words(2), "--mca", "btl", "self,tcp", PROGRAM, "run", file]
+    small = "mount -t tmpfs -o size=64k tmpfs /dev/shm && exec " + shlex.join(str(word) for word in words)
+    done = finish(start("unshare", "-m", "bash", "-c", small), 60)
+    done.complains(5, "shared memory", "/dev/shm")

@@ -1,0 +1,123 @@
+# SPDX-FileCopyrightText: The ringscope authors
+# SPDX-License-Identifier: Apache-2.0
+"""Bytes per link against 2(N-1)M/N, as integers. The expected numbers are worked out by hand."""
+
+from collections import Counter
+
+import pytest
+from program import FIXTURES, ringscope, run, table, write_yaml
+
+M = 100_000_000
+
+
+def traffic_of(tmp_path, ranks, algorithm, size, dtype="float32"):
+    """Runs one operation, untraced and traced, and gives the rows of /traffic."""
+    text = f"""
+sweep: {{algorithms: [{algorithm}], sizes: [{size}], dtypes: [{dtype}]}}
+measure: {{warmup: 0, iterations: 1, cold_start: false}}
+trace: {{iterations: 1}}
+output: {tmp_path}/traffic.h5
+"""
+    run(ranks, write_yaml(tmp_path, text), "--json").is_good()
+    columns = table(tmp_path / "traffic.h5", "traffic")
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def sent(rows, what):
+    bytes_of = Counter()
+    for row in rows:
+        bytes_of[int(row["src"])] += int(row[what])
+    return dict(bytes_of)
+
+
+@pytest.mark.parametrize("algorithm, wire", [("ring-simple", 150_000_000), ("ring-ll", 300_000_000)])
+def test_four_ranks_send_150_million_bytes_each(tmp_path, algorithm, wire):
+    rows = traffic_of(tmp_path, 4, algorithm, M)
+    everybody = dict.fromkeys(range(4), 150_000_000)
+    for account in ("declared_payload", "traced_payload", "closed_form"):
+        assert sent(rows, account) == everybody, account
+    for account in ("declared_wire", "traced_wire"):
+        assert sent(rows, account) == dict.fromkeys(range(4), wire), account
+    assert {(int(row["src"]), int(row["dst"])) for row in rows} == {(0, 1), (1, 2), (2, 3), (3, 0)}
+
+
+@pytest.mark.parametrize("algorithm", ["ring-simple", "ring-ll"])
+def test_odd_bytes_on_eight_ranks_add_up(tmp_path, algorithm):
+    rows = traffic_of(tmp_path, 8, algorithm, 1_000_003, "uint8")
+    for account in ("declared_payload", "traced_payload", "closed_form"):
+        assert sum(sent(rows, account).values()) == 2 * 7 * 1_000_003, account
+
+
+def describe(algorithm, ranks, size, *words):
+    return ringscope("describe", algorithm, "--ranks", ranks, "--bytes", size, *words)
+
+
+@pytest.mark.parametrize("algorithm", ["ring-simple", "ring-ll"])
+def test_describe_16_ranks(algorithm):
+    told = describe(algorithm, 16, "100MB", "--json").is_good().json
+    assert told["sent_bytes_per_rank"] == {
+        "min": 187_500_000,
+        "mean": 187_500_000,
+        "max": 187_500_000,
+        "total": 16 * 187_500_000,
+    }
+    assert told["steps"] == 30
+
+
+def test_describe_64_ranks():
+    told = describe("ring-simple", 64, "100MB", "--json").is_good().json
+    assert told["sent_bytes_per_rank"] == {
+        "min": 196_874_976,
+        "mean": 196_875_000,
+        "max": 196_875_008,
+        "total": 12_600_000_000,
+    }
+    assert told["steps"] == 126
+    assert told["traffic_equal"] is True
+    assert len(told["links"]) == 64
+
+
+def test_describe_json_has_every_field():
+    told = describe("ring-ll", 3, 1000, "--json").is_good().json
+    assert told.keys() == {
+        "algorithm",
+        "description",
+        "protocol",
+        "ranks",
+        "bytes",
+        "chunks",
+        "steps",
+        "sent_bytes_per_rank",
+        "busiest_link_bytes",
+        "traffic_equal",
+        "links",
+    }
+    assert (told["algorithm"], told["protocol"], told["ranks"]) == ("ring-ll", "LL", 3)
+    assert (told["bytes"], told["chunks"], told["steps"]) == (1000, 3, 4)
+    # 62 whole units of 16 bytes and 8 bytes more: chunks of 336, 336 and 328 bytes.
+    links = {(link["src"], link["dst"]): link for link in told["links"]}
+    expected = {(0, 1): 2000 - 336 - 336, (1, 2): 2000 - 336 - 328, (2, 0): 2000 - 328 - 336}
+    assert {key: link["declared_bytes"] for key, link in links.items()} == expected
+    assert {key: link["closed_form_bytes"] for key, link in links.items()} == expected
+    assert told["busiest_link_bytes"] == max(expected.values())
+
+
+def test_describe_as_text_says_the_same():
+    done = describe("ring-simple", 4, "100MB").is_good()
+    assert "min 150000000  mean 150000000.000  max 150000000  total 600000000 bytes" in done.out
+    assert "declared = closed form on every link" in done.out
+    assert "0 -> 1" in done.out
+
+
+def test_describe_finds_a_law_that_is_16_bytes_off():
+    done = describe("mutant-law", 4, 1000, "--plugin-path", FIXTURES / "mutants")
+    assert done.code == 3
+    assert "DIFFERS" in done.out
+
+
+def test_describe_of_an_unknown_algorithm_names_the_nearest():
+    describe("ring-simpel", 4, 1000).complains(2, "ring-simpel", "did you mean", "ring-simple")
+
+
+def test_describe_of_the_opaque_baseline_is_refused():
+    describe("mpi", 4, 1000).complains(2, "not observable")
