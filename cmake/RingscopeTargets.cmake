@@ -15,21 +15,10 @@ function(ringscope_module name)
     add_library(ringscope::${name} ALIAS ringscope_${name})
 endfunction()
 
-# add_plugin(NAME SOURCES ... [OUTPUT DIR]): a loadable algorithm plugin that exports ringscope_entry and nothing else.
+# add_plugin(NAME SOURCES ... [OUTPUT DIR]): a plugin of this tree, with its warnings and sanitizers.
 function(add_plugin name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "OUTPUT" "SOURCES")
-    if(NOT arg_OUTPUT)
-        set(arg_OUTPUT ${PROJECT_BINARY_DIR}/plugins)
-    endif()
-    add_library(plugin_${name} MODULE ${arg_SOURCES})
-    target_link_libraries(plugin_${name} PRIVATE ringscope::sdk ringscope::flags)
-    set_target_properties(plugin_${name} PROPERTIES
-        PREFIX "" OUTPUT_NAME ${name}
-        LIBRARY_OUTPUT_DIRECTORY ${arg_OUTPUT}
-        C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
-        LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/plugin.version)
-    target_link_options(plugin_${name} PRIVATE
-        -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/plugin.version -Wl,-Bsymbolic)
+    ringscope_add_plugin(${name} ${ARGN})
+    target_link_libraries(plugin_${name} PRIVATE ringscope::flags)
     if(NOT RINGSCOPE_SANITIZE)
         target_link_options(plugin_${name} PRIVATE -Wl,-z,defs)
     endif()
