@@ -20,13 +20,16 @@ PreparedCase prepare_mpi(const Case& point) {
     const std::string reason = baseline::Mpi::unsupported(point.dtype, point.op, point.count);
     if (!reason.empty()) throw Skipped{reason};
     PreparedCase prepared;
-    prepared.engine = "mpi";
     prepared.traced = false;
     prepared.collective = baseline::Mpi::prepare(point.dtype, point.op, point.count);
     return prepared;
 }
 
 }  // namespace
+
+std::string Preparer::engine_of(const Case& point) {
+    return point.algorithm.id == baseline::Mpi::id ? "mpi" : engine::host::HostEngine::name;
+}
 
 std::optional<schedule::Plan> Preparer::plan(const Case& point) const {
     if (point.algorithm.id == baseline::Mpi::id || bootstrap_.size() == 1) return std::nullopt;
@@ -45,7 +48,6 @@ PreparedCase Preparer::prepare(const Case& point) {
     if (point.algorithm.id == baseline::Mpi::id) return prepare_mpi(point);
     const ringscope_algorithm& algorithm = *registry_.find(point.algorithm.id)->algorithm;
     PreparedCase prepared;
-    prepared.engine = engine::host::HostEngine::name;
     prepared.protocol = name_of(static_cast<Protocol>(algorithm.protocol));
     prepared.plan = plan(point);
     if (!prepared.plan) {

@@ -25,7 +25,7 @@ class Skipped : public Error {
 /// A case made ready: what runs it, and what its schedule declares.
 struct PreparedCase {
     std::unique_ptr<engine::Collective> collective;
-    std::string engine, protocol;                         ///< protocol is "" where not observable
+    std::string protocol;                                 ///< "" where not observable
     std::optional<schedule::Plan> plan;                   ///< none for opaque baselines and a single rank
     std::optional<schedule::DeclaredTraffic> declared;    ///< none where not observable
     std::optional<schedule::LinkBytes> closed_form;
@@ -41,6 +41,9 @@ class Preparer {
     /// [collective] All ranks succeed or throw alike. Throws Skipped, or Error for a schedule that is no all-reduce, would
     /// deadlock or does not support this number of ranks.
     [[nodiscard]] PreparedCase prepare(const Case& point);
+
+    /// The engine that plays a case here.
+    [[nodiscard]] static std::string engine_of(const Case& point);
 
     /// The plan of a case, without memory or connections; none for baselines and a single rank.
     [[nodiscard]] std::optional<schedule::Plan> plan(const Case& point) const;

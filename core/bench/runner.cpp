@@ -25,7 +25,7 @@ trace::CaseRow row_of(const Case& point) {
     trace::CaseRow row;
     row.case_index = point.index;
     row.algorithm = point.algorithm.id;
-    row.engine = point.engine;
+    row.engine = Preparer::engine_of(point);
     row.bytes = point.bytes;
     row.count = point.count;
     row.dtype = point.dtype;
@@ -39,7 +39,6 @@ trace::CaseRow row_of(const Case& point) {
 }
 
 void describe_plan(const PreparedCase& prepared, trace::CaseRow& row) {
-    row.engine = prepared.engine;
     row.protocol = prepared.protocol;
     if (!prepared.plan) return;
     row.channels = prepared.plan->request.channels;
@@ -145,6 +144,8 @@ void Runner::run_case(const Case& point) {
         end_stuck(summary, e.what());
         throw;
     } catch (const Error& e) {
+        // A file that could not be written takes no more rows: the run ends here.
+        if (e.code() == ExitCode::output) throw;
         code = e.code();
         summary.row.status = code == ExitCode::skipped        ? trace::CaseStatus::skipped
                              : code == ExitCode::wrong_result ? trace::CaseStatus::wrong

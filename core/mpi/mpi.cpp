@@ -56,6 +56,7 @@ MPI_Op mpi_op(ReduceOp op) {
 }  // namespace
 
 Session::Session() {
+    static_cast<void>(started_by_launcher());  // to be asked before MPI_Init
     int provided = 0;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
 }
@@ -73,9 +74,12 @@ int size() {
     return value;
 }
 
+/// Remembers the first answer, because MPI_Init sets these variables itself where there was no launcher.
 bool started_by_launcher() {
     constexpr std::array marks{"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
-    return std::ranges::any_of(marks, [](const char* name) { return std::getenv(name) != nullptr; });
+    static const bool marked =
+        std::ranges::any_of(marks, [](const char* name) { return std::getenv(name) != nullptr; });
+    return marked;
 }
 
 std::string library_version() {

@@ -10,7 +10,8 @@ namespace ringscope::plugin {
 /// must not vanish below it.
 class SharedLibrary {
  public:
-    /// Loads with RTLD_NOW | RTLD_LOCAL. The path must contain a slash. Throws Error (usage) with the loader's reason.
+    /// Loads with RTLD_NOW | RTLD_LOCAL. The path must contain a slash. Throws Error (usage) for a truncated file, else with
+    /// the loader's reason.
     explicit SharedLibrary(const std::string& path);
 
     /// The address of an exported symbol, or null.

@@ -18,9 +18,9 @@ namespace {
 constexpr std::int64_t metadata_bytes = 1 << 20;  // room for the indices of the file, besides the rows
 
 /// Rows of a chunk: what a reader unpacks to see one of them, and what each flush packs anew while it fills.
-constexpr std::int64_t event_chunk = 64 * 1024;
-constexpr std::int64_t sample_chunk = 4096;
-constexpr std::int64_t small_chunk = 256;
+constexpr std::int64_t event_chunk = 4096;
+constexpr std::int64_t sample_chunk = 512;
+constexpr std::int64_t small_chunk = 64;
 
 template <typename Row>
 std::vector<ColumnSpec> specs_of(const Columns<Row>& columns) {

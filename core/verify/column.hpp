@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "base/types.hpp"
@@ -34,10 +35,26 @@ void rotate_extreme(std::vector<T>& column, ReduceOp op, std::int64_t index) {
     std::iter_swap(extreme, column.begin() + index % static_cast<std::int64_t>(column.size()));
 }
 
-/// Integers over the full range; the sum wraps. Factors are odd, or a product of many would be 0, and
-/// never 1.
+/// Terms whose partial sums stay within the type, both signs where it has them: what a sum that overflows gives is not
+/// agreed on (some MPI libraries saturate).
+template <Integer T>
+void draw_integer_terms(std::vector<T>& column, std::int64_t index, Random& random) {
+    constexpr auto total = static_cast<std::uint64_t>(std::numeric_limits<T>::max());
+    const std::uint64_t n = column.size(), limit = std::max<std::uint64_t>(1, total / n);
+    const std::uint64_t every = (n + total - 1) / total;  // of these, one is not 0; 1 in all but huge jobs
+    for (std::uint64_t r = 0; r < n; ++r) {
+        const auto magnitude = static_cast<T>(1 + random.below(limit));
+        const bool negative = std::is_signed_v<T> && random.coin();
+        column[r] = (r + static_cast<std::uint64_t>(index)) % every != 0 ? T{0}
+                    : negative                                           ? static_cast<T>(-magnitude)
+                                                                         : magnitude;
+    }
+}
+
+/// Integers over the full range. A product wraps; its factors are odd, or a product of many would be 0, and never 1.
 template <Integer T>
 void draw_integers(std::vector<T>& column, ReduceOp op, std::int64_t index, Random& random) {
+    if (is_sum(op)) return draw_integer_terms(column, index, random);
     for (T& value : column) {
         const T neutral = op == ReduceOp::prod ? 1 : 0;
         do {

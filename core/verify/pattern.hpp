@@ -39,7 +39,7 @@ struct WrongElement {
 ///  - real: reals, also badly cancelling ones; a result is right within gamma_k * sum|x_i|, k = N-1 roundings
 ///  (avg: N) to
 ///    the type itself. min and max stay exact.
-/// Integers cover their full range and wrap; all modes are the same for them.
+/// For integers all modes are the same: sums stay within the type, products wrap.
 class Pattern {
  public:
     /// `contributors` are the distinct ranks that are reduced, at least one.
