@@ -48,7 +48,8 @@ if(RINGSCOPE_WITH_CUDA)
     endif()
     enable_language(CUDA)
     find_package(CUDAToolkit REQUIRED)
-    # CMake 3.25 ignores CMAKE_CUDA_STANDARD 20 with CUDA 13.
-    add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
+    # CMake 3.25 knows no C++20 for CUDA 13, and else puts its own -std=c++17 behind ours.
+    set(CMAKE_CUDA_STANDARD 20)
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
     set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
 endif()

@@ -89,7 +89,7 @@ demand_debian() {
     if have dpkg-query && have apt-get; then return; fi
     fail 2 "$(cat <<END
 packages are installed here on Debian and Ubuntu only. Install these by your own means and run again with --no-packages:
-  a C++20 compiler (g++ 12 or newer), CMake 3.25, Ninja, pkg-config, git, Open MPI 4.1 or 5, HDF5 (serial, with C++), yaml-cpp,
+  a C++20 compiler (g++ 12 or newer), CMake 3.25, Ninja, pkg-config, git, Open MPI 4.1 or 5, HDF5 (serial), yaml-cpp,
   nlohmann-json, valijson, Boost.Program_options, fmt, xxHash, GoogleTest with GoogleMock, Python 3.11 with venv
 END
 )"

@@ -113,10 +113,7 @@ const ringscope_algorithm& algorithm_named(const plugin::PluginRegistry& registr
         throw Error{ExitCode::usage, "the traffic of " + id + " is not observable: it has no schedule to describe"};
     }
     const plugin::Found* found = registry.find(id);
-    if (found == nullptr) {
-        throw Error{ExitCode::usage, "unknown algorithm `" + id + "`" + did_you_mean(id, registry.ids()) +
-                                         " (ringscope list shows what there is)"};
-    }
+    if (found == nullptr) throw Error{ExitCode::usage, unknown_algorithm(id, vocabulary(registry))};
     return *found->algorithm;
 }
 

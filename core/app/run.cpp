@@ -264,7 +264,7 @@ class Run {
         cold_.plugin_load = time_ns([&] { registry_.emplace(find_plugins(options_)); });
         if (bootstrap_.rank() != 0 || options_.verbosity < 1) return;
         for (const auto& refused : registry_->refused()) {
-            std::cerr << "ringscope: refused plugin " << refused.file << ": " << refused.reason << "\n";
+            std::cerr << "refused plugin " << refused.file << ": " << refused.reason << "\n";
         }
     }
 

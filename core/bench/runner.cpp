@@ -56,22 +56,50 @@ void check_memory(const Case& point, const Experiment& experiment, std::int64_t 
     };
 }
 
-/// Time of one operation in each sample of a kind, from the first entry to the last exit of all ranks.
-std::vector<double> times(const std::vector<RankResult>& results, bool traced) {
-    std::vector<double> times;
-    for (std::size_t i = 0; i < results.front().samples.size(); ++i) {
-        std::int64_t enter = std::numeric_limits<std::int64_t>::max(), exit = 0;
-        bool good = true;
-        for (const RankResult& result : results) {
-            const trace::SampleRow& sample = result.samples[i];
-            good = good && sample.state == trace::SampleState::ok && sample.traced == traced;
-            enter = std::min(enter, sample.enter_ns);
-            exit = std::max(exit, sample.exit_ns);
-        }
-        const auto ops = static_cast<double>(results.front().samples[i].ops);
-        if (good) times.push_back(static_cast<double>(exit - enter) / ops);
+/// A sample of all ranks: from the first entry to the last exit, and the worst state of its ranks.
+struct Span {
+    double ns = 0, ops = 1;
+    trace::SampleState state = trace::SampleState::ok;
+    bool traced = false;
+};
+
+Span span_of(const std::vector<RankResult>& results, std::size_t sample) {
+    const trace::SampleRow& first = results.front().samples[sample];
+    std::int64_t enter = first.enter_ns, exit = first.exit_ns;
+    Span span{.ops = static_cast<double>(first.ops), .state = first.state, .traced = first.traced};
+    for (const RankResult& result : results) {
+        enter = std::min(enter, result.samples[sample].enter_ns);
+        exit = std::max(exit, result.samples[sample].exit_ns);
+        span.state = std::max(span.state, result.samples[sample].state);
     }
-    return times;
+    span.ns = static_cast<double>(exit - enter);
+    return span;
+}
+
+std::vector<Span> spans(const std::vector<RankResult>& results, trace::SampleState state, bool traced) {
+    std::vector<Span> spans;
+    for (std::size_t i = 0; i < results.front().samples.size(); ++i) {
+        const Span span = span_of(results, i);
+        if (span.state == state && span.traced == traced) spans.push_back(span);
+    }
+    return spans;
+}
+
+/// Median of isolated samples.
+double median_ns(const std::vector<Span>& spans) {
+    std::vector<double> times;
+    for (const Span& span : spans) times.push_back(span.ns / span.ops);
+    return median(std::move(times));
+}
+
+/// Total time over total operations, for those back to back.
+double mean_ns(const std::vector<Span>& spans) {
+    double ns = 0, ops = 0;
+    for (const Span& span : spans) {
+        ns += span.ns;
+        ops += span.ops;
+    }
+    return ops > 0 ? ns / ops : nan;
 }
 
 /// Share of the ranks' traced time that their events spent waiting.
@@ -216,9 +244,17 @@ void Runner::judge(
     summary.row.reason = what;
     if (!results.front().hashes.empty()) summary.row.output_hash = results.front().hashes.back();
 
-    const std::vector<double> untraced = times(results, false), traced = times(results, true);
-    summary.time_ns = summary.point.mode == Mode::isolated ? median(untraced) : mean(untraced);
-    if (summary.point.mode == Mode::isolated) summary.row.trace_overhead = median(traced) / median(untraced) - 1;
+    std::vector<Span> untraced = spans(results, trace::SampleState::ok, false);
+    if (untraced.empty() && what.empty()) {
+        // A busy machine: a time that includes the delay, and says so, is more use than none.
+        untraced = spans(results, trace::SampleState::late_start, false);
+        summary.row.reason = "all " + std::to_string(untraced.size()) +
+                             " samples started late, their times include it (measure.start: barrier)";
+    }
+    const bool isolated = summary.point.mode == Mode::isolated;
+    summary.time_ns = isolated ? median_ns(untraced) : mean_ns(untraced);
+    const double traced_ns = median_ns(spans(results, trace::SampleState::ok, true));
+    if (isolated) summary.row.trace_overhead = traced_ns / summary.time_ns - 1;
     summary.waited_share = waited_share(results);
     if (prepared.declared) summary.busiest_link_bytes = static_cast<double>(prepared.declared->payload.busiest());
 }
@@ -270,9 +306,11 @@ void Runner::end_stuck(report::CaseSummary& summary, const std::string& reason) 
     summary.row.status = trace::CaseStatus::timeout;
     summary.row.reason = reason;
     finish_case(summary);
-    if (outputs_.writer == nullptr) return;
-    outputs_.writer->append(std::vector{summary.row});
-    outputs_.writer->finish(lossy_);
+    if (outputs_.writer != nullptr) {
+        outputs_.writer->append(std::vector{summary.row});
+        outputs_.writer->finish(lossy_);
+    }
+    if (outputs_.reporter != nullptr) outputs_.reporter->end(traffic_, ExitCode::timeout);
 }
 
 }  // namespace ringscope::bench

@@ -8,7 +8,5 @@ namespace ringscope::bench {
 
 /// The median, the mean of the middle two for an even number; NaN of nothing.
 [[nodiscard]] double median(std::vector<double> values);
-/// The arithmetic mean, for costs such as times; NaN of nothing.
-[[nodiscard]] double mean(const std::vector<double>& values);
 
 }  // namespace ringscope::bench

@@ -88,6 +88,7 @@ std::vector<Override> settings_of(const Letters& letters) {
     std::vector<Override> settings{
         {"version", "1", "letters"},
         {"sweep.in_place", "[false, true]", "letters"},
+        {"output", "null", "letters"},  // a repeated command line shall not meet its own file
         setting("sweep.sizes.from", "-b", letters.min_bytes, "32M"),
         setting("sweep.sizes.to", "-e", letters.max_bytes, "32M"),
         grows_by_factor(letters) ? setting("sweep.sizes.factor", "-f", letters.factor, "")

@@ -11,9 +11,9 @@
 namespace ringscope::config {
 namespace {
 
-constexpr std::array<std::string_view, 9> planned_algorithms{
-    "ring-ll128",     "tree-ll",  "tree-simple", "parameter-server", "ipc-pcie",
-    "ipc-pcie-naive", "one-shot", "two-shot",    "halving-doubling"};
+constexpr std::array<std::string_view, 11> planned_algorithms{
+    "ring-ll128", "tree-ll",  "tree-simple",      "parameter-server", "ipc-pcie", "ipc-pcie-naive",
+    "one-shot",   "two-shot", "halving-doubling", "hierarchical",     "nccl"};
 constexpr std::array<std::string_view, 5> planned_engines{
     "cuda-p2p", "cuda-staged", "cuda-host-driven", "nccl", "simgrid"};
 
@@ -56,3 +56,11 @@ std::vector<Fault> unknown_names(const Node& document, const Vocabulary& vocabul
 }
 
 }  // namespace ringscope::config
+
+namespace ringscope {
+
+std::string unknown_algorithm(const std::string& word, const Vocabulary& vocabulary) {
+    return config::unknown("algorithm", word, vocabulary.algorithms, config::contains(config::planned_algorithms, word));
+}
+
+}  // namespace ringscope

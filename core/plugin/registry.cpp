@@ -104,7 +104,8 @@ void PluginRegistry::add(const ringscope_plugin& plugin, const std::string& file
         check_algorithm(algorithm, i);
         if (find_in(found, algorithm->id) != nullptr) refuse(std::string{algorithm->id} + " is there twice");
         if (const Found* first = find(algorithm->id)) {
-            refuse(std::string{algorithm->id} + " is already there, from " + first->file);
+            refused_.push_back({file, std::string{algorithm->id} + " is already there, from " + first->file});
+            continue;
         }
         found.push_back({algorithm, file, std::string{plugin.name} + " " + plugin.version});
     }

@@ -30,8 +30,9 @@ bool fits(std::uint64_t offset, std::uint64_t bytes, std::uint64_t file_bytes) {
     return offset <= file_bytes && bytes <= file_bytes - offset;
 }
 
-/// Whether an ELF file ends before what its headers promise. The loader maps such a file as if it were whole, and the
-/// process dies of SIGBUS when it touches the missing part. What is no ELF file is left to the loader's own words.
+/// Whether an ELF file ends before what its headers promise. The loader maps such a file as if it were whole,
+/// and the process dies of SIGBUS when it touches the missing part. What is no ELF file is left to the
+/// loader.
 bool is_truncated(const std::string& path) {
     std::error_code none;
     const std::uint64_t file_bytes = std::filesystem::file_size(path, none);
@@ -59,6 +60,8 @@ void* open(const std::string& path) {
 
 SharedLibrary::SharedLibrary(const std::string& path) : handle_{open(path)} {}
 
-const void* SharedLibrary::symbol(const char* name) const { return dlsym(handle_, name); }
+const void* SharedLibrary::symbol(const char* name) const {
+    return dlsym(handle_, name);
+}
 
 }  // namespace ringscope::plugin

@@ -40,7 +40,7 @@ std::string_view status_name(trace::CaseStatus status) noexcept {
 }
 
 std::string explanation(const CaseSummary& summary) {
-    if (summary.row.status == trace::CaseStatus::ok) return "";
+    if (summary.row.status == trace::CaseStatus::ok) return summary.row.reason;
     const std::string status{status_name(summary.row.status)};
     std::string text = summary.row.reason.empty() ? status : status + ": " + summary.row.reason;
     std::ranges::replace(text, '\n', ' ');

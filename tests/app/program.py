@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -148,4 +149,11 @@ def text_of(value) -> str:
 
 def attributes(file: Path) -> dict:
     with h5py.File(file) as trace:
-        return dict(trace.attrs)
+        values = dict(trace.attrs)
+    return {name: text_of(value) if isinstance(value, bytes) else value for name, value in values.items()}
+
+
+def lint(file: Path) -> Done:
+    """Runs ringscope-analysis lint, of this checkout."""
+    code = "from ringscope.cli import main; raise SystemExit(main())"
+    return call(sys.executable, "-c", code, "lint", file, PYTHONPATH=str(ROOT / "analysis" / "src"))

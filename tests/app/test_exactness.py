@@ -67,11 +67,13 @@ sweep:
   algorithms:
     - {id: ring-ll, params: {channels: 3, slots: 2, slot_bytes: 4KiB}}
     - {id: ring-simple, params: {channels: 2, slots: 3, slot_bytes: 4KiB}}
-  sizes: [0, 16, 1000, 100000]
+    - {id: ring-ll, params: {slots: 2, slot_bytes: 80}}
+    - {id: ring-simple, params: {slots: 3, slot_bytes: 80}}
+  sizes: [0, 16, 1000, 20000, 100000]
   in_place: [false, true]
 measure: {warmup: 0, iterations: 2}
 """
-    exact_cases(run(4, write_yaml(tmp_path, text), "--json"), 2 * 4 * 2)
+    exact_cases(run(4, write_yaml(tmp_path, text), "--json"), 4 * 5 * 2)
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 5])

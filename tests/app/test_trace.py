@@ -3,17 +3,10 @@
 """The trace file of a real run: complete, ordered, and covering the time of the ranks."""
 
 import os
-import sys
 from collections import defaultdict
 
 import pytest
-from program import ROOT, attributes, call, run, table, write_yaml
-
-
-def lint(file):
-    """ringscope-analysis lint, from this checkout."""
-    code = "from ringscope.cli import main; raise SystemExit(main())"
-    return call(sys.executable, "-c", code, "lint", file, PYTHONPATH=str(ROOT / "analysis" / "src"))
+from program import attributes, lint, run, table, write_yaml
 
 
 def traced_run(folder, text, ranks=2):

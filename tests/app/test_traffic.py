@@ -92,7 +92,7 @@ def test_describe_json_has_every_field():
         "traffic_equal",
         "links",
     }
-    assert (told["algorithm"], told["protocol"], told["ranks"]) == ("ring-ll", "LL", 3)
+    assert (told["algorithm"], told["protocol"], told["ranks"]) == ("ring-ll", "ll", 3)
     assert (told["bytes"], told["chunks"], told["steps"]) == (1000, 3, 4)
     # 62 whole units of 16 bytes and 8 bytes more: chunks of 336, 336 and 328 bytes.
     links = {(link["src"], link["dst"]): link for link in told["links"]}

@@ -30,9 +30,8 @@ struct BasicLowLatency {
     template <class Probe>
     static void play(const ReadyOp& op, const Buffers& buffers, Scratch& scratch, Waiter& waiter, Probe& probe) {
         for (std::size_t i = 0; i < op.recvs.size(); ++i) {
-            Inbox& inbox = *op.recvs[i].end;
-            const Word* first = words(inbox.slot());
-            const std::uint32_t flag = flag_of(inbox);
+            const Word* first = words(op.recvs[i].end->slot());
+            const std::uint32_t flag = flag_of(*op.recvs[i].end);
             await_data(op, i, true, [&] { return flag_in(load(first)) == flag; }, waiter, probe);
         }
         for (std::size_t i = 0; i < op.sends.size(); ++i) await_credit(op, i, true, waiter, probe);
@@ -82,6 +81,7 @@ struct BasicLowLatency {
         for (const auto& send : op.sends) pack(*send.end, at, result, size, probe);
     }
 
+    /// Every word is checked, for the order in which words become visible is not promised.
     template <class Probe>
     static void unpack(
         const ReadyOp& op, std::size_t i, std::int64_t at, std::byte* target, std::int64_t size, Waiter& waiter,
@@ -90,15 +90,18 @@ struct BasicLowLatency {
         const Inbox& inbox = *op.recvs[i].end;
         const Word* word = words(inbox.slot()) + at / 4;
         const std::uint32_t flag = flag_of(inbox);
-        for (std::int64_t done = 0; done < size; done += 4, ++word) {
+        const auto take = [&] {
             std::uint64_t value = load(word);
             if (flag_in(value) != flag) [[unlikely]] {
                 const auto there = [&] { return flag_in(value = load(word)) == flag; };
                 await_data(op, i, false, there, waiter, probe);
             }
-            const auto data = static_cast<std::uint32_t>(value);
-            std::memcpy(target + done, &data, static_cast<std::size_t>(std::min<std::int64_t>(4, size - done)));
-        }
+            ++word;
+            return static_cast<std::uint32_t>(value);
+        };
+        std::int64_t done = 0;
+        for (; done + 4 <= size; done += 4) put(target + done, take(), 4);
+        if (done < size) put(target + done, take(), size - done);
     }
 
     template <class Probe>
@@ -107,12 +110,24 @@ struct BasicLowLatency {
     ) {
         Word* word = words(outbox.slot()) + at / 4;
         const std::uint64_t flag = std::uint64_t{flag_of(outbox)} << 32;
-        for (std::int64_t done = 0; done < size; done += 4, ++word) {
-            std::uint32_t data = 0;
-            std::memcpy(&data, source + done, static_cast<std::size_t>(std::min<std::int64_t>(4, size - done)));
+        const auto store = [&](std::uint32_t data) {
             word->store(data | flag, std::memory_order_relaxed);
             probe.stored(word, sizeof(Word));
-        }
+            ++word;
+        };
+        std::int64_t done = 0;
+        for (; done + 4 <= size; done += 4) store(get(source + done, 4));
+        if (done < size) store(get(source + done, size - done));
+    }
+
+    /// With a constant count, as for all words but the last, these are single instructions.
+    static void put(std::byte* target, std::uint32_t data, std::int64_t count) {
+        std::memcpy(target, &data, static_cast<std::size_t>(count));
+    }
+    static std::uint32_t get(const std::byte* source, std::int64_t count) {
+        std::uint32_t data = 0;
+        std::memcpy(&data, source, static_cast<std::size_t>(count));
+        return data;
     }
 
     template <class Probe>
