@@ -37,11 +37,20 @@ bool is_secret(std::string name) {
     return std::ranges::any_of(secret_words, [&](auto word) { return name.find(word) != std::string::npos; });
 }
 
+/// What Open MPI's launcher tells its ranks: addresses, session folders and the command line, but no setting.
+bool is_bookkeeping(std::string_view name) {
+    constexpr std::array<std::string_view, 10> beginnings{
+        "OMPI_MCA_orte_", "OMPI_MCA_ess",  "OMPI_MCA_initial_wdir", "OMPI_MCA_pmix", "OMPI_MCA_plm",
+        "OMPI_MCA_shmem", "OMPI_ARGV",     "OMPI_COMMAND",          "OMPI_FILE_",    "OMPI_APP_CTX_",
+    };
+    return std::ranges::any_of(beginnings, [&](auto beginning) { return name.starts_with(beginning); });
+}
+
 bool is_recorded(const std::string& name) {
     const bool known = std::ranges::find(recorded_names, name) != recorded_names.end();
     const bool prefixed =
         std::ranges::any_of(recorded_prefixes, [&](auto prefix) { return name.starts_with(prefix); });
-    return (known || prefixed) && !is_secret(name);
+    return (known || prefixed) && !is_secret(name) && !is_bookkeeping(name);
 }
 
 trace::Fact fact(std::string name, const Text& value) {

@@ -90,18 +90,23 @@ struct BasicLowLatency {
         const Inbox& inbox = *op.recvs[i].end;
         const Word* word = words(inbox.slot()) + at / 4;
         const std::uint32_t flag = flag_of(inbox);
-        const auto take = [&] {
-            std::uint64_t value = load(word);
-            if (flag_in(value) != flag) [[unlikely]] {
-                const auto there = [&] { return flag_in(value = load(word)) == flag; };
-                await_data(op, i, false, there, waiter, probe);
-            }
-            ++word;
-            return static_cast<std::uint32_t>(value);
+        const auto take = [&](std::int64_t index) {
+            const std::uint64_t value = load(word + index);
+            if (flag_in(value) == flag) [[likely]] return static_cast<std::uint32_t>(value);
+            return await_word(op, i, word + index, flag, waiter, probe);
         };
-        std::int64_t done = 0;
-        for (; done + 4 <= size; done += 4) put(target + done, take(), 4);
-        if (done < size) put(target + done, take(), size - done);
+        const std::int64_t whole = size / 4;
+        for (std::int64_t k = 0; k < whole; ++k) put(target + 4 * k, take(k), 4);
+        if (size % 4 != 0) put(target + 4 * whole, take(whole), size % 4);
+    }
+
+    /// Out of line, so that the loop around it keeps its variables in registers: measured, it halves the time of a word.
+    template <class Probe>
+    [[gnu::noinline]] static std::uint32_t await_word(
+        const ReadyOp& op, std::size_t i, const Word* word, std::uint32_t flag, Waiter& waiter, Probe& probe
+    ) {
+        await_data(op, i, false, [=] { return flag_in(load(word)) == flag; }, waiter, probe);
+        return static_cast<std::uint32_t>(load(word));
     }
 
     template <class Probe>
@@ -110,14 +115,13 @@ struct BasicLowLatency {
     ) {
         Word* word = words(outbox.slot()) + at / 4;
         const std::uint64_t flag = std::uint64_t{flag_of(outbox)} << 32;
-        const auto store = [&](std::uint32_t data) {
-            word->store(data | flag, std::memory_order_relaxed);
-            probe.stored(word, sizeof(Word));
-            ++word;
+        const auto store = [&](std::int64_t index, std::uint32_t data) {
+            word[index].store(data | flag, std::memory_order_relaxed);
+            probe.stored(word + index, sizeof(Word));
         };
-        std::int64_t done = 0;
-        for (; done + 4 <= size; done += 4) store(get(source + done, 4));
-        if (done < size) store(get(source + done, size - done));
+        const std::int64_t whole = size / 4;
+        for (std::int64_t k = 0; k < whole; ++k) store(k, get(source + 4 * k, 4));
+        if (size % 4 != 0) store(whole, get(source + 4 * whole, size % 4));
     }
 
     /// With a constant count, as for all words but the last, these are single instructions.
