@@ -60,13 +60,20 @@ TEST(ParseBytes, Table) {
 
 TEST(ParseDuration, Table) {
     const std::vector<Quantity> table{
-        {"80ns", 80},          {"250us", 250'000},
-        {"500ms", 500'000'000}, {"10s", 10'000'000'000},
-        {"2m", 120'000'000'000}, {"1h", 3'600'000'000'000},
-        {"1.5s", 1'500'000'000}, {"0s", 0},
-        {"10", std::nullopt},   {"", std::nullopt},
-        {"s", std::nullopt},    {"-1s", std::nullopt},
-        {"1 day", std::nullopt}, {"0.5ns", std::nullopt},
+        {"80ns", 80},
+        {"250us", 250'000},
+        {"500ms", 500'000'000},
+        {"10s", 10'000'000'000},
+        {"2m", 120'000'000'000},
+        {"1h", 3'600'000'000'000},
+        {"1.5s", 1'500'000'000},
+        {"0s", 0},
+        {"10", std::nullopt},
+        {"", std::nullopt},
+        {"s", std::nullopt},
+        {"-1s", std::nullopt},
+        {"1 day", std::nullopt},
+        {"0.5ns", std::nullopt},
         {"9999999999999h", std::nullopt},
     };
     for (const auto& [text, ns] : table) EXPECT_EQ(parse_duration_ns(text), ns) << text;

@@ -14,10 +14,11 @@ TEST(Types, SizesAndNames_AreThoseOfTheFiles) {
         const char* name;
         const char* nccl_tests;
     };
-    constexpr Row rows[]{{DataType::float32, 4, "float32", "float"},   {DataType::float64, 8, "float64", "double"},
-                         {DataType::float16, 2, "float16", "half"},    {DataType::bfloat16, 2, "bfloat16", "bfloat16"},
-                         {DataType::int32, 4, "int32", "int32"},       {DataType::int64, 8, "int64", "int64"},
-                         {DataType::uint8, 1, "uint8", "uint8"}};
+    constexpr Row rows[]{
+        {DataType::float32, 4, "float32", "float"}, {DataType::float64, 8, "float64", "double"},
+        {DataType::float16, 2, "float16", "half"},  {DataType::bfloat16, 2, "bfloat16", "bfloat16"},
+        {DataType::int32, 4, "int32", "int32"},     {DataType::int64, 8, "int64", "int64"},
+        {DataType::uint8, 1, "uint8", "uint8"}};
     for (const Row& row : rows) {
         EXPECT_EQ(size_of(row.dtype), row.bytes);
         EXPECT_EQ(name_of(row.dtype), row.name);

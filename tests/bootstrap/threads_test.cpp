@@ -20,7 +20,8 @@ constexpr int rank_counts[]{1, 2, 3, 5, 8};
 /// Bytes of a rank in a round: of different lengths, some empty, some with NUL in them.
 std::string bytes_of(int rank, int round) {
     std::string bytes(static_cast<std::size_t>((rank * 7 + round * 3) % 11), '\0');
-    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(static_cast<std::size_t>(rank + round) + i);
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+        bytes[i] = static_cast<char>(static_cast<std::size_t>(rank + round) + i);
     return bytes;
 }
 
@@ -59,7 +60,9 @@ TEST(Threads, Gather_GivesThemToTheRootOnly) {
             for (int round = 0; round < 50; ++round) {
                 const int root = round % ranks;
                 const auto gathered = bootstrap.gather(bytes_of(bootstrap.rank(), round), root);
-                EXPECT_EQ(gathered, bootstrap.rank() == root ? all_bytes(ranks, round) : std::vector<std::string>{});
+                EXPECT_EQ(
+                    gathered, bootstrap.rank() == root ? all_bytes(ranks, round) : std::vector<std::string>{}
+                );
             }
         });
     }
@@ -166,7 +169,9 @@ TEST(Agree, SeveralFail_TheWorstCodeWins) {
 }
 
 TEST(Agree, SameCodeTwice_TheLowerRankSpeaks) {
-    const auto caught = agreed(3, [](int rank) { throw Error{ExitCode::usage, "from " + std::to_string(rank)}; });
+    const auto caught = agreed(3, [](int rank) {
+        throw Error{ExitCode::usage, "from " + std::to_string(rank)};
+    });
     EXPECT_EQ(caught, std::vector<Caught>(3, {ExitCode::usage, "from 0"}));
 }
 
@@ -176,7 +181,16 @@ TEST(Agree, OtherExceptions_AreInternalOrMemory) {
 }
 
 TEST(Agree, TextOfSeveralLines_ComesThroughWhole) {
-    EXPECT_EQ(agreed(2, [](int) { throw Error{ExitCode::usage, "one: 1\n two: 2"}; })[1].text, "one: 1\n two: 2");
+    EXPECT_EQ(
+        agreed(
+            2,
+            [](int) {
+                throw Error{ExitCode::usage, "one: 1\n two: 2"};
+            }
+        )[1]
+            .text,
+        "one: 1\n two: 2"
+    );
 }
 
 }  // namespace

@@ -13,7 +13,9 @@ namespace {
 using bootstrap::Bootstrap;
 using bootstrap::run_as_threads;
 
-std::int64_t bytes_of(int rank) { return 1000 * rank; }
+std::int64_t bytes_of(int rank) {
+    return 1000 * rank;
+}
 
 TEST(Windows, Fresh_AreZeroAndAligned) {
     run_as_threads(5, [](Bootstrap& bootstrap) {
@@ -22,7 +24,9 @@ TEST(Windows, Fresh_AreZeroAndAligned) {
             const std::byte* window = windows->of(rank);
             ASSERT_NE(window, nullptr);
             EXPECT_EQ(reinterpret_cast<std::uintptr_t>(window) % 4096, 0U);
-            EXPECT_TRUE(std::all_of(window, window + bytes_of(rank), [](std::byte b) { return b == std::byte{0}; }));
+            EXPECT_TRUE(std::all_of(window, window + bytes_of(rank), [](std::byte b) {
+                return b == std::byte{0};
+            }));
         }
         bootstrap.barrier();
     });
