@@ -10,8 +10,8 @@
 #include "options/options.hpp"
 #include "plugin/registry.hpp"
 
-/// The sub-commands of the program. Each throws Error for what ends it; run() ends the process itself where MPI no longer
-/// can.
+/// The sub-commands of the program. Each throws Error for what ends it; run() ends the process itself where
+/// MPI no longer can.
 namespace ringscope::app {
 
 /// The command line as it was typed, for the record.

@@ -36,7 +36,9 @@ Totals totals_of(const schedule::LinkBytes& bytes) {
     return totals;
 }
 
-bool has_closed_form(const Description& d) { return d.ranks == 1 || d.closed_form.at(0, d.ranks - 1) >= 0; }
+bool has_closed_form(const Description& d) {
+    return d.ranks == 1 || d.closed_form.at(0, d.ranks - 1) >= 0;
+}
 
 template <class Visit>
 void for_each_link(const Description& d, Visit visit) {
@@ -49,23 +51,27 @@ void for_each_link(const Description& d, Visit visit) {
 
 json to_json(const Description& d) {
     const Totals totals = totals_of(d.declared);
-    json root{{"algorithm", d.id},
-              {"description", d.text},
-              {"protocol", name_of(d.protocol)},
-              {"ranks", d.ranks},
-              {"bytes", d.bytes},
-              {"chunks", d.chunks},
-              {"steps", d.steps},
-              {"sent_bytes_per_rank", {{"min", totals.min}, {"mean", totals.mean}, {"max", totals.max}, {"total", totals.total}}},
-              {"busiest_link_bytes", d.declared.busiest()},
-              {"traffic_equal", !has_closed_form(d) ? json{} : json(d.declared == d.closed_form)},
-              {"links", json::array()}};
+    json root{
+        {"algorithm", d.id},
+        {"description", d.text},
+        {"protocol", name_of(d.protocol)},
+        {"ranks", d.ranks},
+        {"bytes", d.bytes},
+        {"chunks", d.chunks},
+        {"steps", d.steps},
+        {"sent_bytes_per_rank",
+         {{"min", totals.min}, {"mean", totals.mean}, {"max", totals.max}, {"total", totals.total}}},
+        {"busiest_link_bytes", d.declared.busiest()},
+        {"traffic_equal", !has_closed_form(d) ? json{} : json(d.declared == d.closed_form)},
+        {"links", json::array()}};
     for_each_link(d, [&](std::int32_t src, std::int32_t dst) {
         const std::int64_t law = d.closed_form.at(src, dst);
-        root["links"].push_back({{"src", src},
-                                 {"dst", dst},
-                                 {"declared_bytes", d.declared.at(src, dst)},
-                                 {"closed_form_bytes", law < 0 ? json{} : json(law)}});
+        root["links"].push_back(
+            {{"src", src},
+             {"dst", dst},
+             {"declared_bytes", d.declared.at(src, dst)},
+             {"closed_form_bytes", law < 0 ? json{} : json(law)}}
+        );
     });
     return root;
 }
@@ -88,11 +94,13 @@ void print_links(const Description& d) {
 void print(const Description& d) {
     const Totals totals = totals_of(d.declared);
     std::cout << fmt::format("{}: {}\n", d.id, d.text)
-              << fmt::format("ranks     {}\nmessage   {} bytes ({})\n", d.ranks, d.bytes, format_bytes(d.bytes))
+              << fmt::format(
+                     "ranks     {}\nmessage   {} bytes ({})\n", d.ranks, d.bytes, format_bytes(d.bytes)
+                 )
               << fmt::format("steps     {}\nchunks    {}\n", d.steps, d.chunks)
               << fmt::format(
-                     "each rank sends  min {}  mean {:.3f}  max {}  total {} bytes of payload\n", totals.min, totals.mean,
-                     totals.max, totals.total
+                     "each rank sends  min {}  mean {:.3f}  max {}  total {} bytes of payload\n", totals.min,
+                     totals.mean, totals.max, totals.total
                  )
               << fmt::format("busiest link     {} bytes\n", d.declared.busiest());
     print_links(d);
@@ -110,7 +118,8 @@ std::int64_t message_bytes(const std::string& text) {
 
 const ringscope_algorithm& algorithm_named(const plugin::PluginRegistry& registry, const std::string& id) {
     if (id == baseline::Mpi::id) {
-        throw Error{ExitCode::usage, "the traffic of " + id + " is not observable: it has no schedule to describe"};
+        throw Error{
+            ExitCode::usage, "the traffic of " + id + " is not observable: it has no schedule to describe"};
     }
     const plugin::Found* found = registry.find(id);
     if (found == nullptr) throw Error{ExitCode::usage, unknown_algorithm(id, vocabulary(registry))};

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands.hpp"
-#include "baseline/mpi.hpp"
 #include "base/text.hpp"
+#include "baseline/mpi.hpp"
 #include "engine/host/engine.hpp"
 
 namespace ringscope::app {
@@ -36,24 +36,38 @@ std::vector<Listed> listed(const plugin::PluginRegistry& registry) {
         const auto protocol = static_cast<Protocol>(found.algorithm->protocol);
         std::vector<std::string> engines;
         if (engine::host::HostEngine::has(protocol)) engines.emplace_back(engine::host::HostEngine::name);
-        all.push_back({found.algorithm->id, found.algorithm->description, found.file, found.plugin,
-                       std::string{name_of(protocol)}, engines, dtype_names([](DataType) { return true; })});
+        all.push_back(
+            {found.algorithm->id, found.algorithm->description, found.file, found.plugin,
+             std::string{name_of(protocol)}, engines, dtype_names([](DataType) { return true; })}
+        );
     }
-    const auto mpi_has = [](DataType dtype) { return baseline::Mpi::unsupported(dtype, ReduceOp::sum, 1).empty(); };
-    all.push_back({baseline::Mpi::id, baseline::Mpi::description, "built in", "ringscope", "", {"mpi"}, dtype_names(mpi_has)});
+    const auto mpi_has = [](DataType dtype) {
+        return baseline::Mpi::unsupported(dtype, ReduceOp::sum, 1).empty();
+    };
+    all.push_back(
+        {baseline::Mpi::id,
+         baseline::Mpi::description,
+         "built in",
+         "ringscope",
+         "",
+         {"mpi"},
+         dtype_names(mpi_has)}
+    );
     return all;
 }
 
 json to_json(const plugin::PluginRegistry& registry) {
     json root{{"algorithms", json::array()}, {"refused", json::array()}};
     for (const Listed& one : listed(registry)) {
-        root["algorithms"].push_back({{"id", one.id},
-                                      {"description", one.description},
-                                      {"file", one.file},
-                                      {"plugin", one.plugin},
-                                      {"engines", one.engines},
-                                      {"protocols", one.protocol.empty() ? json::array() : json::array({one.protocol})},
-                                      {"dtypes", one.dtypes}});
+        root["algorithms"].push_back(
+            {{"id", one.id},
+             {"description", one.description},
+             {"file", one.file},
+             {"plugin", one.plugin},
+             {"engines", one.engines},
+             {"protocols", one.protocol.empty() ? json::array() : json::array({one.protocol})},
+             {"dtypes", one.dtypes}}
+        );
     }
     for (const plugin::Refused& refused : registry.refused()) {
         root["refused"].push_back({{"file", refused.file}, {"reason", refused.reason}});
@@ -65,8 +79,8 @@ void print(const plugin::PluginRegistry& registry) {
     std::cout << fmt::format("{:<18} {:<9} {:<20} {}\n", "algorithm", "protocol", "engines", "description");
     for (const Listed& one : listed(registry)) {
         std::cout << fmt::format(
-            "{:<18} {:<9} {:<20} {}\n", one.id, one.protocol.empty() ? "-" : one.protocol, join(one.engines, ","),
-            one.description
+            "{:<18} {:<9} {:<20} {}\n", one.id, one.protocol.empty() ? "-" : one.protocol,
+            join(one.engines, ","), one.description
         );
         std::cout << fmt::format("{:<18} {}; {}\n", "", one.file, join(one.dtypes, " "));
     }

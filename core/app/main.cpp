@@ -14,12 +14,20 @@ using namespace ringscope;
 ExitCode dispatch(const app::Arguments& arguments) {
     const options::Options options = options::parse_options(arguments);
     switch (options.command) {
-        case options::Command::run: return app::run(options, arguments);
-        case options::Command::list: return app::list(options);
-        case options::Command::describe: return app::describe(options);
-        case options::Command::validate: return app::validate(options);
-        case options::Command::version: std::cout << options::version_text() << "\n"; break;
-        case options::Command::help: std::cout << options::help_text(options.help_topic); break;
+        case options::Command::run:
+            return app::run(options, arguments);
+        case options::Command::list:
+            return app::list(options);
+        case options::Command::describe:
+            return app::describe(options);
+        case options::Command::validate:
+            return app::validate(options);
+        case options::Command::version:
+            std::cout << options::version_text() << "\n";
+            break;
+        case options::Command::help:
+            std::cout << options::help_text(options.help_topic);
+            break;
     }
     return ExitCode::ok;
 }
@@ -27,7 +35,8 @@ ExitCode dispatch(const app::Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    // Freed memory stays with the process: giving it back and faulting it in again cost more than writing a case's rows.
+    // Freed memory stays with the process: giving it back and faulting it in again cost more than writing a
+    // case's rows.
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
     // A file size limit shall be an error of the write that meets it, not the end of the process.
     std::signal(SIGXFSZ, SIG_IGN);

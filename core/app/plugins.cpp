@@ -9,7 +9,8 @@
 namespace ringscope::app {
 
 plugin::PluginRegistry find_plugins(const options::Options& options) {
-    std::vector<std::string> folders = options::plugin_path(options, [](const char* name) { return std::getenv(name); });
+    std::vector<std::string> folders =
+        options::plugin_path(options, [](const char* name) { return std::getenv(name); });
     folders.push_back(plugin::default_plugin_folder());
     return plugin::PluginRegistry{folders};
 }

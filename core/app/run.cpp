@@ -57,13 +57,16 @@ std::int64_t process_age_ns() {
 
 void check_launch(const options::Options& options, const Bootstrap& bootstrap) {
     if (options.expect_ranks && *options.expect_ranks != bootstrap.size()) {
-        throw Error{ExitCode::usage, "the world has " + std::to_string(bootstrap.size()) + " rank(s), --expect-ranks says " +
-                                         std::to_string(*options.expect_ranks) +
-                                         ": do the launcher and the MPI library match?"};
+        throw Error{
+            ExitCode::usage, "the world has " + std::to_string(bootstrap.size()) +
+                                 " rank(s), --expect-ranks says " + std::to_string(*options.expect_ranks) +
+                                 ": do the launcher and the MPI library match?"};
     }
     if (!options.expect_ranks && !options.dry_run && !mpi::started_by_launcher()) {
-        throw Error{ExitCode::usage, "started without mpirun: use `mpirun -np N ringscope run ...` (or say "
-                                     "--expect-ranks 1 to run a single rank)"};
+        throw Error{
+            ExitCode::usage,
+            "started without mpirun: use `mpirun -np N ringscope run ...` (or say "
+            "--expect-ranks 1 to run a single rank)"};
     }
 }
 
@@ -90,7 +93,8 @@ Experiment share_experiment(Bootstrap& bootstrap, const options::Options& option
 }
 
 std::string pack(const trace::RankEnvironment& e) {
-    return e.host + "\n" + e.boot_id + "\n" + std::to_string(e.pid) + "\n" + e.cpuset + "\n" + std::to_string(e.numa_node);
+    return e.host + "\n" + e.boot_id + "\n" + std::to_string(e.pid) + "\n" + e.cpuset + "\n" +
+           std::to_string(e.numa_node);
 }
 
 trace::RankEnvironment unpack(const std::string& text, std::int32_t rank) {
@@ -150,7 +154,8 @@ trace::RunInfo run_info(
 /// How the sizes grow, as nccl-tests writes it.
 std::string step_of(const std::vector<std::int64_t>& sizes) {
     if (sizes.size() < 2) return "0(bytes)";
-    const std::int64_t first = std::max<std::int64_t>(sizes[0], 1), step = sizes[1] - sizes[0], factor = sizes[1] / first;
+    const std::int64_t first = std::max<std::int64_t>(sizes[0], 1), step = sizes[1] - sizes[0],
+                       factor = sizes[1] / first;
     bool grows = true, multiplies = true;
     for (std::size_t i = 1; i < sizes.size(); ++i) {
         grows = grows && sizes[i] - sizes[i - 1] == step;
@@ -161,8 +166,8 @@ std::string step_of(const std::vector<std::int64_t>& sizes) {
 }
 
 report::RunHeader header_of(
-    const Experiment& experiment, const std::vector<Case>& cases, const std::vector<trace::RankEnvironment>& ranks,
-    bool oversubscribed
+    const Experiment& experiment, const std::vector<Case>& cases,
+    const std::vector<trace::RankEnvironment>& ranks, bool oversubscribed
 ) {
     report::RunHeader header;
     header.version = environment::program_version();
@@ -188,14 +193,17 @@ report::RunHeader header_of(
 }
 
 std::vector<trace::ColdRow> pack_cold(const ColdStart& cold, std::int32_t rank) {
-    return {{"process_start", rank, cold.process_start},
-            {"mpi_init", rank, cold.mpi_init},
-            {"plugin_load", rank, cold.plugin_load},
-            {"bootstrap", rank, cold.bootstrap}};
+    return {
+        {"process_start", rank, cold.process_start},
+        {"mpi_init", rank, cold.mpi_init},
+        {"plugin_load", rank, cold.plugin_load},
+        {"bootstrap", rank, cold.bootstrap}};
 }
 
 /// The cold-start ladder of all ranks; what rank 0 alone knows comes last.
-void store_cold(Bootstrap& bootstrap, trace::TraceWriter* writer, const ColdStart& cold, std::int64_t first_collective) {
+void store_cold(
+    Bootstrap& bootstrap, trace::TraceWriter* writer, const ColdStart& cold, std::int64_t first_collective
+) {
     const std::string mine{reinterpret_cast<const char*>(&cold), sizeof(cold)};
     const std::vector<std::string> all = bootstrap.gather(mine, 0);
     if (writer == nullptr) return;
@@ -227,8 +235,8 @@ void show_cases(const std::vector<Case>& cases, const bench::Preparer& preparer)
     }
 }
 
-/// Ends the job after a peer stopped answering. Rank 0 speaks for all; where rank 0 itself is the silent one, another rank
-/// does after a while.
+/// Ends the job after a peer stopped answering. Rank 0 speaks for all; where rank 0 itself is the silent one,
+/// another rank does after a while.
 [[noreturn]] void end_job(engine::host::Control* control, const Bootstrap& bootstrap, const Error& e) {
     if (bootstrap.rank() != 0) std::this_thread::sleep_for(grace);
     if (control == nullptr || control->reporter.exchange(1) == 0) {
@@ -284,7 +292,9 @@ class Run {
         bootstrap::agree(bootstrap_, [&] {
             if (bootstrap_.rank() != 0) return;
             if (!experiment_.output.empty()) {
-                writer_.emplace(experiment_.output, run_info(experiment_, arguments_, ranks_), options_.force);
+                writer_.emplace(
+                    experiment_.output, run_info(experiment_, arguments_, ranks_), options_.force
+                );
                 store_clocks(*writer_, bootstrap_.size());
             }
             const auto format = options_.json  ? report::Format::json
@@ -297,10 +307,12 @@ class Run {
 
     ExitCode measure() {
         bench::Watchdog watchdog{[this](const std::string& stage) {
-            end_job(control(), bootstrap_, {ExitCode::timeout, stage + " has not ended in time (timeout.case)"});
+            end_job(
+                control(), bootstrap_, {ExitCode::timeout, stage + " has not ended in time (timeout.case)"}
+            );
         }};
-        bench::Runner runner{bootstrap_, experiment_, *registry_, *host_, watchdog,
-                             {reporter_.get(), writer_ ? &*writer_ : nullptr}};
+        bench::Runner runner{bootstrap_, experiment_, *registry_,
+                             *host_,     watchdog,    {reporter_.get(), writer_ ? &*writer_ : nullptr}};
         ExitCode code = runner.run(cases_);
         store_cold(bootstrap_, writer_ ? &*writer_ : nullptr, cold_, runner.first_collective_ns());
         bootstrap::agree(bootstrap_, [&] {

@@ -7,7 +7,8 @@
 
 namespace ringscope {
 
-/// The program's exit codes; part of the contract with scripts. All are below 100, so mpirun hands them through.
+/// The program's exit codes; part of the contract with scripts. All are below 100, so mpirun hands them
+/// through.
 enum class ExitCode : int {
     ok = 0,
     usage = 2,            ///< configuration, usage, placement, plugin missing or of another ABI
@@ -23,7 +24,8 @@ enum class ExitCode : int {
 /// The worse of two codes, in the order 8, 3, 4, 7, 6, 5, 2, 77, 0.
 [[nodiscard]] ExitCode worst(ExitCode a, ExitCode b) noexcept;
 
-/// What ends a run: a message for people (what happened, where, what to do) and the exit code that tells it to scripts.
+/// What ends a run: a message for people (what happened, where, what to do) and the exit code that tells it
+/// to scripts.
 class Error : public std::runtime_error {
  public:
     Error(ExitCode code, const std::string& message) : std::runtime_error{message}, code_{code} {}

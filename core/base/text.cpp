@@ -36,10 +36,12 @@ struct Unit {
 
 constexpr std::int64_t limit = std::int64_t{1} << 62;
 
-/// A non-negative decimal number with an optional fraction and one of the units, exactly representable in int64.
+/// A non-negative decimal number with an optional fraction and one of the units, exactly representable in
+/// int64.
 std::optional<std::int64_t> parse_quantity(std::string_view text, std::span<const Unit> units) {
     double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
     if (error != std::errc{} || text.starts_with('-')) return std::nullopt;
     std::string_view suffix{end, static_cast<std::size_t>(text.data() + text.size() - end)};
     while (suffix.starts_with(' ')) suffix.remove_prefix(1);
@@ -80,20 +82,21 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
 
 std::optional<std::int64_t> parse_bytes(std::string_view text) {
     constexpr std::int64_t k = 1024, d = 1000;
-    static constexpr std::array<Unit, 14> units{{{"", 1},
-                                                 {"B", 1},
-                                                 {"K", k},
-                                                 {"KiB", k},
-                                                 {"KB", d},
-                                                 {"M", k * k},
-                                                 {"MiB", k * k},
-                                                 {"MB", d * d},
-                                                 {"G", k * k * k},
-                                                 {"GiB", k * k * k},
-                                                 {"GB", d * d * d},
-                                                 {"k", k},
-                                                 {"m", k * k},
-                                                 {"g", k * k * k}}};
+    static constexpr std::array<Unit, 14> units{
+        {{"", 1},
+         {"B", 1},
+         {"K", k},
+         {"KiB", k},
+         {"KB", d},
+         {"M", k * k},
+         {"MiB", k * k},
+         {"MB", d * d},
+         {"G", k * k * k},
+         {"GiB", k * k * k},
+         {"GB", d * d * d},
+         {"k", k},
+         {"m", k * k},
+         {"g", k * k * k}}};
     return parse_quantity(text, units);
 }
 

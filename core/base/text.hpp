@@ -10,7 +10,8 @@
 
 namespace ringscope {
 
-/// The candidate nearest to a misspelt word by edit distance; empty when none is near (more than a third is wrong).
+/// The candidate nearest to a misspelt word by edit distance; empty when none is near (more than a third is
+/// wrong).
 [[nodiscard]] std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
 /// ", did you mean `x`?" for the nearest candidate, or "" when none is near: the tail of an error message.

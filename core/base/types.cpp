@@ -21,7 +21,8 @@ constexpr std::array<TypeRow, RINGSCOPE_DTYPE_COUNT> type_rows{{
     {"int64", "int64", 8},
     {"uint8", "uint8", 1},
 }};
-constexpr std::array<std::string_view, RINGSCOPE_REDUCTION_COUNT> op_names{"sum", "prod", "min", "max", "avg"};
+constexpr std::array<std::string_view, RINGSCOPE_REDUCTION_COUNT> op_names{
+    "sum", "prod", "min", "max", "avg"};
 constexpr std::array<std::string_view, RINGSCOPE_PROTOCOL_COUNT> protocol_names{"ll", "ll128", "simple"};
 constexpr std::array<std::string_view, 2> mode_names{"isolated", "back-to-back"};
 
@@ -40,22 +41,39 @@ std::size_t index_of(Enum value) noexcept {
 
 }  // namespace
 
-std::int64_t size_of(DataType dtype) noexcept { return type_rows[index_of(dtype)].bytes; }
+std::int64_t size_of(DataType dtype) noexcept {
+    return type_rows[index_of(dtype)].bytes;
+}
 
-std::string_view name_of(DataType dtype) noexcept { return type_rows[index_of(dtype)].name; }
-std::string_view name_of(ReduceOp op) noexcept { return op_names[index_of(op)]; }
-std::string_view name_of(Protocol protocol) noexcept { return protocol_names[index_of(protocol)]; }
-std::string_view name_of(Mode mode) noexcept { return mode_names[index_of(mode)]; }
-std::string_view nccl_tests_name_of(DataType dtype) noexcept { return type_rows[index_of(dtype)].nccl_tests_name; }
+std::string_view name_of(DataType dtype) noexcept {
+    return type_rows[index_of(dtype)].name;
+}
+std::string_view name_of(ReduceOp op) noexcept {
+    return op_names[index_of(op)];
+}
+std::string_view name_of(Protocol protocol) noexcept {
+    return protocol_names[index_of(protocol)];
+}
+std::string_view name_of(Mode mode) noexcept {
+    return mode_names[index_of(mode)];
+}
+std::string_view nccl_tests_name_of(DataType dtype) noexcept {
+    return type_rows[index_of(dtype)].nccl_tests_name;
+}
 
 std::optional<DataType> data_type(std::string_view name) noexcept {
     for (std::size_t i = 0; i < type_rows.size(); ++i) {
-        if (type_rows[i].name == name || type_rows[i].nccl_tests_name == name) return static_cast<DataType>(i);
+        if (type_rows[i].name == name || type_rows[i].nccl_tests_name == name)
+            return static_cast<DataType>(i);
     }
     return std::nullopt;
 }
 
-std::optional<ReduceOp> reduce_op(std::string_view name) noexcept { return find<ReduceOp>(op_names, name); }
-std::optional<Mode> mode(std::string_view name) noexcept { return find<Mode>(mode_names, name); }
+std::optional<ReduceOp> reduce_op(std::string_view name) noexcept {
+    return find<ReduceOp>(op_names, name);
+}
+std::optional<Mode> mode(std::string_view name) noexcept {
+    return find<Mode>(mode_names, name);
+}
 
 }  // namespace ringscope

@@ -12,8 +12,12 @@ namespace {
 class MpiCollective final : public engine::Collective {
  public:
     MpiCollective(DataType dtype, ReduceOp op, std::int64_t count) : dtype_{dtype}, op_{op}, count_{count} {}
-    void run(const std::byte* input, std::byte* output) override { mpi::all_reduce(input, output, count_, dtype_, op_); }
-    void run_traced(const std::byte* input, std::byte* output, engine::EventLog&) override { run(input, output); }
+    void run(const std::byte* input, std::byte* output) override {
+        mpi::all_reduce(input, output, count_, dtype_, op_);
+    }
+    void run_traced(const std::byte* input, std::byte* output, engine::EventLog&) override {
+        run(input, output);
+    }
 
  private:
     DataType dtype_;

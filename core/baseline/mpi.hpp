@@ -17,7 +17,9 @@ struct Mpi {
 
     /// Why this case cannot run, or "": MPI has no half types and no average, and counts in 31 bits.
     [[nodiscard]] static std::string unsupported(DataType dtype, ReduceOp op, std::int64_t count);
-    [[nodiscard]] static std::unique_ptr<engine::Collective> prepare(DataType dtype, ReduceOp op, std::int64_t count);
+    [[nodiscard]] static std::unique_ptr<engine::Collective> prepare(
+        DataType dtype, ReduceOp op, std::int64_t count
+    );
 };
 
 }  // namespace ringscope::baseline

@@ -26,7 +26,8 @@ std::map<std::int64_t, Counted> count_iterations(std::span<const trace::EventRow
     for (const trace::EventRow& event : events) {
         Counted& counted = iterations[event.iteration];
         const bool sent = event.direction == trace::Direction::send;
-        Account& account = sent ? counted.sent[{event.rank, event.peer}] : counted.received[{event.peer, event.rank}];
+        Account& account =
+            sent ? counted.sent[{event.rank, event.peer}] : counted.received[{event.peer, event.rank}];
         account.payload += event.payload_bytes;
         account.wire += event.wire_bytes;
     }
@@ -54,15 +55,17 @@ class Comparison {
  private:
     void compare(Link link) {
         const auto [src, dst] = link;
-        trace::TrafficRow row{.case_index = case_index_,
-                              .src = src,
-                              .dst = dst,
-                              .declared_payload = prepared_.declared->payload.at(src, dst),
-                              .declared_wire = prepared_.declared->wire.at(src, dst)};
+        trace::TrafficRow row{
+            .case_index = case_index_,
+            .src = src,
+            .dst = dst,
+            .declared_payload = prepared_.declared->payload.at(src, dst),
+            .declared_wire = prepared_.declared->wire.at(src, dst)};
         if (prepared_.closed_form) row.closed_form = prepared_.closed_form->at(src, dst);
         compare_traced(link, row);
         if (row.closed_form >= 0) differ(link, "closed form", row.closed_form, row.declared_payload);
-        if (row.declared_payload > 0 || row.closed_form > 0 || row.traced_payload > 0) ledger_.rows.push_back(row);
+        if (row.declared_payload > 0 || row.closed_form > 0 || row.traced_payload > 0)
+            ledger_.rows.push_back(row);
     }
 
     void compare_traced(Link link, trace::TrafficRow& row) {
@@ -100,7 +103,9 @@ Ledger make_ledger(
     std::int32_t case_index, const PreparedCase& prepared, std::span<const trace::EventRow> events, bool lossy
 ) {
     if (!prepared.declared) return {};
-    return Comparison{case_index, prepared, lossy ? std::map<std::int64_t, Counted>{} : count_iterations(events)}.run();
+    return Comparison{
+        case_index, prepared, lossy ? std::map<std::int64_t, Counted>{} : count_iterations(events)}
+        .run();
 }
 
 }  // namespace ringscope::bench

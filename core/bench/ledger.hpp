@@ -14,13 +14,14 @@ namespace ringscope::bench {
 
 /// The traffic of a case per directed link, and what does not agree in it.
 struct Ledger {
-    std::vector<trace::TrafficRow> rows;   ///< one per link that carries or should carry something
-    std::vector<std::string> differences;  ///< in words; empty when declared = traced = closed form on every link
+    std::vector<trace::TrafficRow> rows;  ///< one per link that carries or should carry something
+    std::vector<std::string>
+        differences;  ///< in words; empty when declared = traced = closed form on every link
 };
 
-/// Holds the independent accounts of a case's traffic against each other, as integers: what the schedule declares, what the
-/// copy loops stored (kept at both ends, in every traced iteration), and the closed form. `lossy`: events were dropped, so
-/// there is no traced account.
+/// Holds the independent accounts of a case's traffic against each other, as integers: what the schedule
+/// declares, what the copy loops stored (kept at both ends, in every traced iteration), and the closed form.
+/// `lossy`: events were dropped, so there is no traced account.
 [[nodiscard]] Ledger make_ledger(
     std::int32_t case_index, const PreparedCase& prepared, std::span<const trace::EventRow> events, bool lossy
 );

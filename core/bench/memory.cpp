@@ -36,6 +36,8 @@ std::int64_t group_available() {
 
 }  // namespace
 
-std::int64_t available_memory() { return std::min(kernel_available(), group_available()); }
+std::int64_t available_memory() {
+    return std::min(kernel_available(), group_available());
+}
 
 }  // namespace ringscope::bench

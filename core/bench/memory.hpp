@@ -6,8 +6,9 @@
 
 namespace ringscope::bench {
 
-/// Bytes that this host can still give without swapping: what the kernel calls available, and what the control group of
-/// this process leaves. Asking for more ends in the kernel's killing the process, not in an error.
+/// Bytes that this host can still give without swapping: what the kernel calls available, and what the
+/// control group of this process leaves. Asking for more ends in the kernel's killing the process, not in an
+/// error.
 [[nodiscard]] std::int64_t available_memory();
 
 }  // namespace ringscope::bench

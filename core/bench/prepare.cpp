@@ -68,7 +68,8 @@ std::unique_ptr<engine::Collective> Preparer::collective(
 ) {
     const void* extension =
         algorithm.get_extension == nullptr ? nullptr : algorithm.get_extension(RINGSCOPE_HOST_KERNEL);
-    if (extension == nullptr) return host_.prepare(key_of(point.algorithm), *prepared.plan, point.dtype, point.op);
+    if (extension == nullptr)
+        return host_.prepare(key_of(point.algorithm), *prepared.plan, point.dtype, point.op);
     prepared.traced = false;
     return host_.prepare_kernel(
         *static_cast<const ringscope_host_kernel*>(extension), point.count, point.dtype, point.op

@@ -25,9 +25,9 @@ class Skipped : public Error {
 /// A case made ready: what runs it, and what its schedule declares.
 struct PreparedCase {
     std::unique_ptr<engine::Collective> collective;
-    std::string protocol;                                 ///< "" where not observable
-    std::optional<schedule::Plan> plan;                   ///< none for opaque baselines and a single rank
-    std::optional<schedule::DeclaredTraffic> declared;    ///< none where not observable
+    std::string protocol;                               ///< "" where not observable
+    std::optional<schedule::Plan> plan;                 ///< none for opaque baselines and a single rank
+    std::optional<schedule::DeclaredTraffic> declared;  ///< none where not observable
     std::optional<schedule::LinkBytes> closed_form;
     bool traced = true;  ///< whether run_traced gives events
 };
@@ -35,11 +35,14 @@ struct PreparedCase {
 /// Chooses the engine of a case and lets it prepare the collective.
 class Preparer {
  public:
-    Preparer(bootstrap::Bootstrap& bootstrap, const plugin::PluginRegistry& registry, engine::host::HostEngine& host)
+    Preparer(
+        bootstrap::Bootstrap& bootstrap, const plugin::PluginRegistry& registry,
+        engine::host::HostEngine& host
+    )
         : bootstrap_{bootstrap}, registry_{registry}, host_{host} {}
 
-    /// [collective] All ranks succeed or throw alike. Throws Skipped, or Error for a schedule that is no all-reduce, would
-    /// deadlock or does not support this number of ranks.
+    /// [collective] All ranks succeed or throw alike. Throws Skipped, or Error for a schedule that is no
+    /// all-reduce, would deadlock or does not support this number of ranks.
     [[nodiscard]] PreparedCase prepare(const Case& point);
 
     /// The engine that plays a case here.

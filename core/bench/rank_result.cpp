@@ -40,7 +40,10 @@ void take_all(const char*& at, Sequence& values) {
 
 std::string pack(const RankResult& result) {
     std::string bytes;
-    bytes.reserve(result.events.size() * sizeof(trace::EventRow) + result.samples.size() * sizeof(trace::SampleRow) + 256);
+    bytes.reserve(
+        result.events.size() * sizeof(trace::EventRow) + result.samples.size() * sizeof(trace::SampleRow) +
+        256
+    );
     put_all(bytes, result.samples);
     put_all(bytes, result.hashes);
     put_all(bytes, result.events);

@@ -51,9 +51,9 @@ void check_memory(const Case& point, const Experiment& experiment, std::int64_t 
     const std::int64_t each = buffer_bytes(point, experiment), available = available_memory();
     if (each <= available / local_ranks) return;
     throw Error{
-        ExitCode::out_of_memory, "the buffers of " + std::to_string(local_ranks) + " ranks take " + std::to_string(each) +
-                                     " bytes each, and this host has " + std::to_string(available) + " left in all"
-    };
+        ExitCode::out_of_memory, "the buffers of " + std::to_string(local_ranks) + " ranks take " +
+                                     std::to_string(each) + " bytes each, and this host has " +
+                                     std::to_string(available) + " left in all"};
 }
 
 /// A sample of all ranks: from the first entry to the last exit, and the worst state of its ranks.
@@ -106,7 +106,8 @@ double mean_ns(const std::vector<Span>& spans) {
 double waited_share(const std::vector<RankResult>& results) {
     double waited = 0, all = 0;
     for (const RankResult& result : results) {
-        for (const trace::EventRow& e : result.events) waited += static_cast<double>(e.wait_data_ns + e.wait_credit_ns);
+        for (const trace::EventRow& e : result.events)
+            waited += static_cast<double>(e.wait_data_ns + e.wait_credit_ns);
         for (const trace::SampleRow& s : result.samples) {
             if (s.traced) all += static_cast<double>(s.exit_ns - s.enter_ns);
         }
@@ -126,13 +127,27 @@ std::string different_outputs(const std::vector<RankResult>& results) {
     return "";
 }
 
+/// The number of events is known beforehand, so none can be missing without being noticed.
+void check_complete(const trace::CaseRow& row) {
+    if (row.events_written + row.events_dropped == row.events_expected) return;
+    throw Error{
+        ExitCode::output, "trace incomplete: " + std::to_string(row.events_written) + " events written and " +
+                              std::to_string(row.events_dropped) + " dropped, " +
+                              std::to_string(row.events_expected) + " expected"};
+}
+
 ExitCode code_of(trace::CaseStatus status) {
     switch (status) {
-        case trace::CaseStatus::ok: return ExitCode::ok;
-        case trace::CaseStatus::wrong: return ExitCode::wrong_result;
-        case trace::CaseStatus::timeout: return ExitCode::timeout;
-        case trace::CaseStatus::skipped: return ExitCode::skipped;
-        case trace::CaseStatus::failed: break;
+        case trace::CaseStatus::ok:
+            return ExitCode::ok;
+        case trace::CaseStatus::wrong:
+            return ExitCode::wrong_result;
+        case trace::CaseStatus::timeout:
+            return ExitCode::timeout;
+        case trace::CaseStatus::skipped:
+            return ExitCode::skipped;
+        case trace::CaseStatus::failed:
+            break;
     }
     return ExitCode::internal;
 }
@@ -143,14 +158,19 @@ Runner::Runner(
     bootstrap::Bootstrap& bootstrap, const Experiment& experiment, const plugin::PluginRegistry& registry,
     engine::host::HostEngine& host, Watchdog& watchdog, Outputs outputs
 )
-    : bootstrap_{bootstrap}, experiment_{experiment}, host_{host}, watchdog_{watchdog}, outputs_{outputs},
+    : bootstrap_{bootstrap},
+      experiment_{experiment},
+      host_{host},
+      watchdog_{watchdog},
+      outputs_{outputs},
       preparer_{bootstrap, registry, host},
-      gate_{host.control(),
-            bootstrap.rank(),
-            bootstrap.size(),
-            experiment.measure.start,
-            {host.control(), bootstrap.rank(), experiment.timeout.wait_ns, host.options().oversubscribed},
-            host.options().oversubscribed} {}
+      gate_{
+          host.control(),
+          bootstrap.rank(),
+          bootstrap.size(),
+          experiment.measure.start,
+          {host.control(), bootstrap.rank(), experiment.timeout.wait_ns, host.options().oversubscribed},
+          host.options().oversubscribed} {}
 
 ExitCode Runner::run(const std::vector<Case>& cases) {
     for (const Case& point : cases) {
@@ -162,8 +182,13 @@ ExitCode Runner::run(const std::vector<Case>& cases) {
 }
 
 void Runner::run_case(const Case& point) {
-    report::CaseSummary summary{.point = point, .row = row_of(point), .ranks = bootstrap_.size(), .time_ns = nan,
-                                .busiest_link_bytes = nan, .waited_share = nan};
+    report::CaseSummary summary{
+        .point = point,
+        .row = row_of(point),
+        .ranks = bootstrap_.size(),
+        .time_ns = nan,
+        .busiest_link_bytes = nan,
+        .waited_share = nan};
     ExitCode code = ExitCode::ok;
     try {
         measure(point, summary);
@@ -200,7 +225,9 @@ void Runner::measure(const Case& point, report::CaseSummary& summary) {
     });
     prepared = preparer_.prepare(point);
     bootstrap::agree(bootstrap_, [&] {
-        sampler = std::make_unique<Sampler>(point, experiment_, prepared, gate_, bootstrap_.rank(), bootstrap_.size());
+        sampler = std::make_unique<Sampler>(
+            point, experiment_, prepared, gate_, bootstrap_.rank(), bootstrap_.size()
+        );
     });
     describe_plan(prepared, summary.row);
 
@@ -211,7 +238,8 @@ void Runner::measure(const Case& point, report::CaseSummary& summary) {
     bootstrap::agree(bootstrap_, [&] {
         if (bootstrap_.rank() != 0) return;
         std::int64_t expected = 0;
-        for (int rank = 0; rank < bootstrap_.size(); ++rank) expected += expected_events(experiment_, prepared, rank);
+        for (int rank = 0; rank < bootstrap_.size(); ++rank)
+            expected += expected_events(experiment_, prepared, rank);
         summary.row.events_expected = expected;
         std::vector<trace::EventRow> events;
         for (const RankResult& result : results) {
@@ -219,6 +247,7 @@ void Runner::measure(const Case& point, report::CaseSummary& summary) {
             events.insert(events.end(), result.events.begin(), result.events.end());
         }
         summary.row.events_written = static_cast<std::int64_t>(events.size());
+        check_complete(summary.row);
         Ledger ledger = make_ledger(point.index, prepared, events, summary.row.events_dropped > 0);
         judge(prepared, results, ledger, summary);
         note_traffic(summary, prepared, ledger);
@@ -231,7 +260,8 @@ void Runner::measure(const Case& point, report::CaseSummary& summary) {
 }
 
 void Runner::judge(
-    const PreparedCase& prepared, const std::vector<RankResult>& results, Ledger& ledger, report::CaseSummary& summary
+    const PreparedCase& prepared, const std::vector<RankResult>& results, Ledger& ledger,
+    report::CaseSummary& summary
 ) const {
     std::string what = different_outputs(results);
     for (auto result = results.rbegin(); result != results.rend(); ++result) {
@@ -256,10 +286,13 @@ void Runner::judge(
     const double traced_ns = median_ns(spans(results, trace::SampleState::ok, true));
     if (isolated) summary.row.trace_overhead = traced_ns / summary.time_ns - 1;
     summary.waited_share = waited_share(results);
-    if (prepared.declared) summary.busiest_link_bytes = static_cast<double>(prepared.declared->payload.busiest());
+    if (prepared.declared)
+        summary.busiest_link_bytes = static_cast<double>(prepared.declared->payload.busiest());
 }
 
-void Runner::note_traffic(const report::CaseSummary& summary, const PreparedCase& prepared, const Ledger& ledger) {
+void Runner::note_traffic(
+    const report::CaseSummary& summary, const PreparedCase& prepared, const Ledger& ledger
+) {
     lossy_ = lossy_ || summary.row.events_dropped > 0;
     if (!prepared.declared) {
         if (std::ranges::find(traffic_.not_observed, summary.row.algorithm) == traffic_.not_observed.end()) {
@@ -276,7 +309,8 @@ void Runner::note_traffic(const report::CaseSummary& summary, const PreparedCase
     traffic_.links_checked += links;
     traffic_.links_equal += links - (ledger.differences.empty() ? 0 : std::max<std::int64_t>(1, different));
     for (const std::string& difference : ledger.differences) {
-        if (traffic_.differences.size() < 5) traffic_.differences.push_back(title(summary.point) + ": " + difference);
+        if (traffic_.differences.size() < 5)
+            traffic_.differences.push_back(title(summary.point) + ": " + difference);
     }
 }
 

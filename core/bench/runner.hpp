@@ -31,8 +31,8 @@ class Runner {
         engine::host::HostEngine& host, Watchdog& watchdog, Outputs outputs
     );
 
-    /// Runs all cases. [collective] Returns the worst exit code of them, the same on all ranks. Throws StuckError when a
-    /// peer does not answer; what was finished before is complete in the file.
+    /// Runs all cases. [collective] Returns the worst exit code of them, the same on all ranks. Throws
+    /// StuckError when a peer does not answer; what was finished before is complete in the file.
     ExitCode run(const std::vector<Case>& cases);
 
     [[nodiscard]] const report::TrafficVerdict& traffic() const { return traffic_; }
@@ -47,10 +47,13 @@ class Runner {
     void measure(const Case& point, report::CaseSummary& summary);
     void run_prepared(const Case& point, PreparedCase& prepared, report::CaseSummary& summary);
     void judge(
-        const PreparedCase& prepared, const std::vector<RankResult>& results, Ledger& ledger, report::CaseSummary& summary
+        const PreparedCase& prepared, const std::vector<RankResult>& results, Ledger& ledger,
+        report::CaseSummary& summary
     ) const;
     void note_traffic(const report::CaseSummary& summary, const PreparedCase& prepared, const Ledger& ledger);
-    void store(const report::CaseSummary& summary, const std::vector<RankResult>& results, const Ledger& ledger);
+    void store(
+        const report::CaseSummary& summary, const std::vector<RankResult>& results, const Ledger& ledger
+    );
     void finish_case(const report::CaseSummary& summary);
     void end_stuck(report::CaseSummary& summary, const std::string& reason);
 

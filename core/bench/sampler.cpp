@@ -16,7 +16,8 @@ std::uint64_t seed_of(const Case& point, std::int64_t iteration) {
     return static_cast<std::uint64_t>(point.index) * 1'000'003 + static_cast<std::uint64_t>(iteration);
 }
 
-/// Operations of one sample: one where they are isolated, all (as far as the outputs fit into memory) back to back.
+/// Operations of one sample: one where they are isolated, all (as far as the outputs fit into memory) back to
+/// back.
 std::int64_t operations_per_batch(const Case& point, const Experiment& experiment) {
     if (point.mode == Mode::isolated) return 1;
     const std::int64_t fit = std::max<std::int64_t>(2, batch_bytes / std::max<std::int64_t>(point.bytes, 1));
@@ -24,7 +25,8 @@ std::int64_t operations_per_batch(const Case& point, const Experiment& experimen
 }
 
 trace::EventRow event_row(
-    const Case& point, std::int64_t iteration, int rank, const schedule::Plan& plan, const engine::RawEvent& raw
+    const Case& point, std::int64_t iteration, int rank, const schedule::Plan& plan,
+    const engine::RawEvent& raw
 ) {
     const auto channel = static_cast<std::size_t>(raw.channel);
     const schedule::Program& program = plan.programs[channel][static_cast<std::size_t>(rank)];
@@ -73,9 +75,14 @@ std::int64_t buffer_bytes(const Case& point, const Experiment& experiment) {
 }
 
 Sampler::Sampler(
-    const Case& point, const Experiment& experiment, PreparedCase& prepared, StartGate& gate, int rank, int ranks
+    const Case& point, const Experiment& experiment, PreparedCase& prepared, StartGate& gate, int rank,
+    int ranks
 )
-    : point_{point}, experiment_{experiment}, prepared_{prepared}, gate_{gate}, rank_{rank},
+    : point_{point},
+      experiment_{experiment},
+      prepared_{prepared},
+      gate_{gate},
+      rank_{rank},
       verifier_{verify::Pattern{point.dtype, point.op, ranks, experiment.verify}},
       input_{point.in_place ? 0 : point.bytes, point.offset * size_of(point.dtype)},
       events_{std::min(experiment.trace.max_events_per_rank, expected_events(experiment, prepared, rank))} {
@@ -92,9 +99,11 @@ RankResult Sampler::run() {
 
 void Sampler::run_untraced() {
     if (experiment_.measure.cold_start) sample({.state = trace::SampleState::cold});
-    for (std::int64_t i = 0; i < experiment_.measure.warmup; ++i) sample({.state = trace::SampleState::warmup});
+    for (std::int64_t i = 0; i < experiment_.measure.warmup; ++i)
+        sample({.state = trace::SampleState::warmup});
     for (std::int64_t done = 0; done < experiment_.measure.iterations;) {
-        const std::int64_t ops = std::min(operations_per_batch(point_, experiment_), experiment_.measure.iterations - done);
+        const std::int64_t ops =
+            std::min(operations_per_batch(point_, experiment_), experiment_.measure.iterations - done);
         sample({.ops = ops});
         done += ops;
     }
@@ -109,8 +118,13 @@ void Sampler::run_traced() {
 void Sampler::sample(const Kind& kind) {
     const auto iteration = static_cast<std::int64_t>(result_.samples.size());
     const std::uint64_t seed = seed_of(point_, iteration);
-    trace::SampleRow row{.case_index = point_.index, .iteration = iteration, .rank = rank_, .state = kind.state,
-                         .traced = kind.traced, .ops = kind.ops};
+    trace::SampleRow row{
+        .case_index = point_.index,
+        .iteration = iteration,
+        .rank = rank_,
+        .state = kind.state,
+        .traced = kind.traced,
+        .ops = kind.ops};
     fill(kind.ops, seed);
     const bool in_time = gate_.pass();
     row.enter_ns = now_ns();
@@ -148,7 +162,8 @@ const std::byte* Sampler::input_of(std::size_t op) const {
 void Sampler::check(std::int64_t ops, std::uint64_t seed, trace::SampleRow& row) {
     std::uint64_t hash = 0;
     for (std::size_t i = 0; i < static_cast<std::size_t>(ops); ++i) {
-        const verify::Verdict verdict = verifier_.check(outputs_[i], point_.in_place ? nullptr : &input_, rank_, seed);
+        const verify::Verdict verdict =
+            verifier_.check(outputs_[i], point_.in_place ? nullptr : &input_, rank_, seed);
         hash = hash * 31 + verdict.hash;
         if (verdict.ok()) continue;
         row.state = trace::SampleState::verify_failed;

@@ -15,11 +15,14 @@
 
 namespace ringscope::bench {
 
-/// Runs the iterations of one case on one rank: cold, warm-up, timed, traced. Each one has data of its own, starts together
-/// with the other ranks, and is verified before the next.
+/// Runs the iterations of one case on one rank: cold, warm-up, timed, traced. Each one has data of its own,
+/// starts together with the other ranks, and is verified before the next.
 class Sampler {
  public:
-    Sampler(const Case& point, const Experiment& experiment, PreparedCase& prepared, StartGate& gate, int rank, int ranks);
+    Sampler(
+        const Case& point, const Experiment& experiment, PreparedCase& prepared, StartGate& gate, int rank,
+        int ranks
+    );
 
     [[nodiscard]] RankResult run();
 
@@ -55,6 +58,8 @@ class Sampler {
 [[nodiscard]] std::int64_t buffer_bytes(const Case& point, const Experiment& experiment);
 
 /// Rows that the traced iterations of a case give on a rank.
-[[nodiscard]] std::int64_t expected_events(const Experiment& experiment, const PreparedCase& prepared, int rank);
+[[nodiscard]] std::int64_t expected_events(
+    const Experiment& experiment, const PreparedCase& prepared, int rank
+);
 
 }  // namespace ringscope::bench

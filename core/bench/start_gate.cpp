@@ -18,8 +18,11 @@ constexpr std::int32_t before_the_operation = -1;
 StartGate::StartGate(
     host::Control& control, int rank, int ranks, StartMode mode, host::Waiter waiter, bool oversubscribed
 )
-    : control_{control}, rank_{rank}, ranks_{ranks},
-      window_{mode == StartMode::window || (mode == StartMode::automatic && !oversubscribed)}, waiter_{waiter} {}
+    : control_{control},
+      rank_{rank},
+      ranks_{ranks},
+      window_{mode == StartMode::window || (mode == StartMode::automatic && !oversubscribed)},
+      waiter_{waiter} {}
 
 bool StartGate::pass() {
     try {
@@ -41,14 +44,15 @@ void StartGate::barrier() {
     }
 }
 
-/// Rank 0 announces the start when all have come, so it needs to be ahead by one hop only. A rank that is late says so, and
-/// rank 0 announces the next start further ahead.
+/// Rank 0 announces the start when all have come, so it needs to be ahead by one hop only. A rank that is
+/// late says so, and rank 0 announces the next start further ahead.
 bool StartGate::window() {
     constexpr std::int64_t longest_lead_ns = 5'000'000;
     barrier();
     const std::uint64_t round = ++rounds_;
     if (rank_ == 0) {
-        if (control_.late.exchange(0, std::memory_order_relaxed) != 0) lead_ns_ = std::min(2 * lead_ns_, longest_lead_ns);
+        if (control_.late.exchange(0, std::memory_order_relaxed) != 0)
+            lead_ns_ = std::min(2 * lead_ns_, longest_lead_ns);
         control_.start_ns.store(now_ns() + lead_ns_, std::memory_order_relaxed);
     }
     arrival(rank_).store(round, std::memory_order_release);

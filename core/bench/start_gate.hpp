@@ -11,13 +11,17 @@
 namespace ringscope::bench {
 
 /// Lets all ranks of a host start an operation together. Two ways:
-///  - window: rank 0 announces a time a little ahead and every rank spins up to it; a rank that looks only later is late.
-///  - barrier: a rank goes when it has seen all others arrive. For ranks that share cores, where spinning keeps others from running.
+///  - window: rank 0 announces a time a little ahead and every rank spins up to it; a rank that looks only
+///  later is late.
+///  - barrier: a rank goes when it has seen all others arrive. For ranks that share cores, where spinning
+///  keeps others from running.
 class StartGate {
  public:
     /// `mode` automatic means window, or barrier where ranks share cores.
-    StartGate(engine::host::Control& control, int rank, int ranks, StartMode mode, engine::host::Waiter waiter,
-              bool oversubscribed);
+    StartGate(
+        engine::host::Control& control, int rank, int ranks, StartMode mode, engine::host::Waiter waiter,
+        bool oversubscribed
+    );
 
     /// Returns at the start. [collective] False when this rank was late for the window. Throws StuckError.
     [[nodiscard]] bool pass();

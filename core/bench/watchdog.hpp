@@ -11,8 +11,9 @@
 
 namespace ringscope::bench {
 
-/// Bounds what cannot be bounded from inside: calls into MPI and other opaque libraries. When a stage is not left in time,
-/// `expired(text)` is called from the watchdog's own thread; it must not return to normal work but end the process.
+/// Bounds what cannot be bounded from inside: calls into MPI and other opaque libraries. When a stage is not
+/// left in time, `expired(text)` is called from the watchdog's own thread; it must not return to normal work
+/// but end the process.
 class Watchdog {
  public:
     using Expired = std::function<void(const std::string& stage)>;

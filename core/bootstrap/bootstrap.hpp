@@ -13,8 +13,9 @@
 
 namespace ringscope::bootstrap {
 
-/// The control plane: how ranks find and inform each other. Never timed, never traced. Every function but the queries is
-/// collective: all ranks call it, in the same order; it returns when its effect is visible at the caller.
+/// The control plane: how ranks find and inform each other. Never timed, never traced. Every function but the
+/// queries is collective: all ranks call it, in the same order; it returns when its effect is visible at the
+/// caller.
 class Bootstrap {
  public:
     virtual ~Bootstrap() = default;
@@ -41,15 +42,16 @@ class AgreedError : public Error {
     using Error::Error;
 };
 
-/// Runs a step that may fail on some ranks only, then lets all ranks know: returns on all, or throws the worst rank's
-/// error as AgreedError on all. Without it, a rank that failed would leave the others waiting.
+/// Runs a step that may fail on some ranks only, then lets all ranks know: returns on all, or throws the
+/// worst rank's error as AgreedError on all. Without it, a rank that failed would leave the others waiting.
 void agree(Bootstrap& bootstrap, const std::function<void()>& step);
 
 /// Ranks as processes started by mpirun.
 [[nodiscard]] std::unique_ptr<Bootstrap> make_mpi_bootstrap();
 
-/// Runs `body` for each of `ranks` ranks as threads of this process. When one throws, the others are released from the
-/// control plane with an error of their own, and the first error is thrown after all threads have ended.
+/// Runs `body` for each of `ranks` ranks as threads of this process. When one throws, the others are released
+/// from the control plane with an error of their own, and the first error is thrown after all threads have
+/// ended.
 void run_as_threads(int ranks, const std::function<void(Bootstrap&)>& body);
 
 }  // namespace ringscope::bootstrap

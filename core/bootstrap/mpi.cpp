@@ -27,7 +27,9 @@ class MpiBootstrap final : public Bootstrap {
     void barrier() override { mpi::barrier(); }
     void broadcast(std::string& bytes, int root) override { mpi::broadcast(bytes, root); }
     std::vector<std::string> all_gather(const std::string& bytes) override { return mpi::all_gather(bytes); }
-    std::vector<std::string> gather(const std::string& bytes, int root) override { return mpi::gather(bytes, root); }
+    std::vector<std::string> gather(const std::string& bytes, int root) override {
+        return mpi::gather(bytes, root);
+    }
 
  private:
     /// MPI's word and the kernel's must agree: a launcher may take two containers, or two hosts, for one.
@@ -46,6 +48,8 @@ class MpiBootstrap final : public Bootstrap {
 
 }  // namespace
 
-std::unique_ptr<Bootstrap> make_mpi_bootstrap() { return std::make_unique<MpiBootstrap>(); }
+std::unique_ptr<Bootstrap> make_mpi_bootstrap() {
+    return std::make_unique<MpiBootstrap>();
+}
 
 }  // namespace ringscope::bootstrap

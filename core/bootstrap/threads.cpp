@@ -62,7 +62,9 @@ class ThreadBootstrap final : public Bootstrap {
     void broadcast(std::string& bytes, int root) override {
         bytes = point_.exchange(rank_, rank_ == root ? bytes : "")[static_cast<std::size_t>(root)];
     }
-    std::vector<std::string> all_gather(const std::string& bytes) override { return point_.exchange(rank_, bytes); }
+    std::vector<std::string> all_gather(const std::string& bytes) override {
+        return point_.exchange(rank_, bytes);
+    }
     std::vector<std::string> gather(const std::string& bytes, int root) override {
         auto all = point_.exchange(rank_, bytes);
         return rank_ == root ? all : std::vector<std::string>{};

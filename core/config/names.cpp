@@ -60,7 +60,9 @@ std::vector<Fault> unknown_names(const Node& document, const Vocabulary& vocabul
 namespace ringscope {
 
 std::string unknown_algorithm(const std::string& word, const Vocabulary& vocabulary) {
-    return config::unknown("algorithm", word, vocabulary.algorithms, config::contains(config::planned_algorithms, word));
+    return config::unknown(
+        "algorithm", word, vocabulary.algorithms, config::contains(config::planned_algorithms, word)
+    );
 }
 
 }  // namespace ringscope

@@ -32,7 +32,8 @@ struct Letters {
     std::optional<std::string> algorithms{};  ///< -a, ids with commas between
 };
 
-/// What is to be said of an algorithm that the vocabulary lacks: the nearest right word, or that it is still to come.
+/// What is to be said of an algorithm that the vocabulary lacks: the nearest right word, or that it is still
+/// to come.
 [[nodiscard]] std::string unknown_algorithm(const std::string& word, const Vocabulary& vocabulary);
 
 /// The text of a file; refused where it is missing, unreadable or over 64 KiB.
@@ -57,8 +58,8 @@ struct Letters {
     const std::string& resolved_text, const std::string& original_text, const Vocabulary& vocabulary
 );
 
-/// The experiment that nccl-tests' letters describe: out of place and in place, every result verified, no file unless an
-/// override names one.
+/// The experiment that nccl-tests' letters describe: out of place and in place, every result verified, no
+/// file unless an override names one.
 [[nodiscard]] Experiment experiment_from_letters(
     const Letters& letters, const Vocabulary& vocabulary, std::span<const std::string> overrides = {}
 );

@@ -22,8 +22,8 @@ struct RawEvent {
     std::int64_t wait_ns = 0;  ///< for data (recv) or credit (send), over all parts
 };
 
-/// Fixed memory for the events of one rank: nothing is allocated on the timed path. When it is full the newest events are
-/// dropped and counted.
+/// Fixed memory for the events of one rank: nothing is allocated on the timed path. When it is full the
+/// newest events are dropped and counted.
 class EventLog {
  public:
     explicit EventLog(std::int64_t capacity) : events_(static_cast<std::size_t>(capacity)) {}

@@ -40,8 +40,8 @@ bool is_secret(std::string name) {
 /// What Open MPI's launcher tells its ranks: addresses, session folders and the command line, but no setting.
 bool is_bookkeeping(std::string_view name) {
     constexpr std::array<std::string_view, 10> beginnings{
-        "OMPI_MCA_orte_", "OMPI_MCA_ess",  "OMPI_MCA_initial_wdir", "OMPI_MCA_pmix", "OMPI_MCA_plm",
-        "OMPI_MCA_shmem", "OMPI_ARGV",     "OMPI_COMMAND",          "OMPI_FILE_",    "OMPI_APP_CTX_",
+        "OMPI_MCA_orte_", "OMPI_MCA_ess", "OMPI_MCA_initial_wdir", "OMPI_MCA_pmix", "OMPI_MCA_plm",
+        "OMPI_MCA_shmem", "OMPI_ARGV",    "OMPI_COMMAND",          "OMPI_FILE_",    "OMPI_APP_CTX_",
     };
     return std::ranges::any_of(beginnings, [&](auto beginning) { return name.starts_with(beginning); });
 }

@@ -31,24 +31,35 @@ std::vector<std::uint64_t> all_sizes(std::size_t mine) {
 
 MPI_Datatype mpi_type(DataType dtype) {
     switch (dtype) {
-        case DataType::float32: return MPI_FLOAT;
-        case DataType::float64: return MPI_DOUBLE;
-        case DataType::int32: return MPI_INT32_T;
-        case DataType::int64: return MPI_INT64_T;
-        case DataType::uint8: return MPI_UINT8_T;
+        case DataType::float32:
+            return MPI_FLOAT;
+        case DataType::float64:
+            return MPI_DOUBLE;
+        case DataType::int32:
+            return MPI_INT32_T;
+        case DataType::int64:
+            return MPI_INT64_T;
+        case DataType::uint8:
+            return MPI_UINT8_T;
         case DataType::float16:
-        case DataType::bfloat16: break;
+        case DataType::bfloat16:
+            break;
     }
     return MPI_DATATYPE_NULL;
 }
 
 MPI_Op mpi_op(ReduceOp op) {
     switch (op) {
-        case ReduceOp::sum: return MPI_SUM;
-        case ReduceOp::prod: return MPI_PROD;
-        case ReduceOp::min: return MPI_MIN;
-        case ReduceOp::max: return MPI_MAX;
-        case ReduceOp::avg: break;
+        case ReduceOp::sum:
+            return MPI_SUM;
+        case ReduceOp::prod:
+            return MPI_PROD;
+        case ReduceOp::min:
+            return MPI_MIN;
+        case ReduceOp::max:
+            return MPI_MAX;
+        case ReduceOp::avg:
+            break;
     }
     return MPI_OP_NULL;
 }
@@ -60,7 +71,9 @@ Session::Session() {
     int provided = 0;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
 }
-Session::~Session() { MPI_Finalize(); }
+Session::~Session() {
+    MPI_Finalize();
+}
 
 int rank() {
     int value = 0;
@@ -101,7 +114,9 @@ std::vector<int> ranks_sharing_memory() {
     return ranks;
 }
 
-void barrier() { MPI_Barrier(MPI_COMM_WORLD); }
+void barrier() {
+    MPI_Barrier(MPI_COMM_WORLD);
+}
 
 void broadcast(std::string& bytes, int root) {
     std::uint64_t length = bytes.size();

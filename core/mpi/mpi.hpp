@@ -9,8 +9,9 @@
 
 #include "base/types.hpp"
 
-/// The wall around the MPI library: the only folder that includes mpi.h. Every call is on MPI_COMM_WORLD, and all of them
-/// are collective: every rank calls them in the same order. Errors of MPI end the job (its default handler).
+/// The wall around the MPI library: the only folder that includes mpi.h. Every call is on MPI_COMM_WORLD, and
+/// all of them are collective: every rank calls them in the same order. Errors of MPI end the job (its
+/// default handler).
 namespace ringscope::mpi {
 
 /// MPI_Init_thread to MPI_Finalize.

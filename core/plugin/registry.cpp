@@ -14,7 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void refuse(const std::string& reason) { throw Error{ExitCode::usage, reason}; }
+void refuse(const std::string& reason) {
+    throw Error{ExitCode::usage, reason};
+}
 
 void check_file(const std::string& file) {
     const fs::file_status status = fs::status(file);
@@ -50,8 +52,10 @@ bool is_id(const char* id) {
 void check_algorithm(const ringscope_algorithm* algorithm, std::int32_t index) {
     const std::string which = "algorithm " + std::to_string(index) + " ";
     if (algorithm == nullptr) refuse(which + "is missing");
-    if (algorithm->size < sizeof(ringscope_algorithm)) refuse(which + "is shorter than this ABI version says");
-    if (!is_id(algorithm->id)) refuse(which + "has no id of lower-case letters, digits and hyphens (at most 31)");
+    if (algorithm->size < sizeof(ringscope_algorithm))
+        refuse(which + "is shorter than this ABI version says");
+    if (!is_id(algorithm->id))
+        refuse(which + "has no id of lower-case letters, digits and hyphens (at most 31)");
     if (algorithm->protocol < 0 || algorithm->protocol >= RINGSCOPE_PROTOCOL_COUNT) {
         refuse(std::string{algorithm->id} + " names a protocol that is not known here");
     }
@@ -118,7 +122,9 @@ std::vector<std::string> PluginRegistry::ids() const {
     return ids;
 }
 
-const Found* PluginRegistry::find(const std::string& id) const { return find_in(algorithms_, id); }
+const Found* PluginRegistry::find(const std::string& id) const {
+    return find_in(algorithms_, id);
+}
 
 std::string default_plugin_folder() {
     std::error_code none;

@@ -25,9 +25,9 @@ struct Refused {
 /// The algorithms of all plugins in some folders.
 class PluginRegistry {
  public:
-    /// Loads every *.so of the folders, in the order of folders and names; the first to bring an id keeps it. A file
-    /// that is no plugin, of another ABI version, writable by everybody, or broken is refused with the reason; a folder
-    /// that is missing too.
+    /// Loads every *.so of the folders, in the order of folders and names; the first to bring an id keeps it.
+    /// A file that is no plugin, of another ABI version, writable by everybody, or broken is refused with the
+    /// reason; a folder that is missing too.
     explicit PluginRegistry(std::span<const std::string> folders);
 
     [[nodiscard]] const std::vector<Found>& algorithms() const { return algorithms_; }
@@ -46,7 +46,8 @@ class PluginRegistry {
     std::vector<Refused> refused_;
 };
 
-/// Where the plugins of this installation are: ../plugins beside the program's folder bin, or the installed folder.
+/// Where the plugins of this installation are: ../plugins beside the program's folder bin, or the installed
+/// folder.
 [[nodiscard]] std::string default_plugin_folder();
 
 }  // namespace ringscope::plugin

@@ -44,7 +44,8 @@ struct TrafficVerdict {
 /// "ok", "wrong", "timeout", "failed", "skipped", as in the files.
 [[nodiscard]] std::string_view status_name(trace::CaseStatus status) noexcept;
 
-/// Why a case has no time, in one line: "wrong: rank 1, element 7: ..."; what is to be known of one that is ok, or "".
+/// Why a case has no time, in one line: "wrong: rank 1, element 7: ..."; what is to be known of one that is
+/// ok, or "".
 [[nodiscard]] std::string explanation(const CaseSummary& summary);
 
 /// The algorithm with its parameters: "ring-simple channels=2".

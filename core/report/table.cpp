@@ -145,7 +145,8 @@ std::string settings_line(const RunHeader& header) {
 }
 
 std::string output_line(const RunHeader& header) {
-    return header.output.empty() ? "# trace: not kept (--output FILE.h5 keeps it)\n" : fmt::format("# trace: {}\n", header.output);
+    return header.output.empty() ? "# trace: not kept (--output FILE.h5 keeps it)\n"
+                                 : fmt::format("# trace: {}\n", header.output);
 }
 
 std::string warning_line(const RunHeader& header) {

@@ -18,7 +18,8 @@ std::string title(const ringscope_algorithm& algorithm, const PlanRequest& reque
 
 std::int32_t chunks_of(const ringscope_algorithm& algorithm, const PlanRequest& request) {
     const std::int32_t chunks = algorithm.chunks(request.ranks);
-    if (chunks < 1) throw Error{ExitCode::usage, title(algorithm, request) + "does not support this number of ranks"};
+    if (chunks < 1)
+        throw Error{ExitCode::usage, title(algorithm, request) + "does not support this number of ranks"};
     return chunks;
 }
 
@@ -42,8 +43,12 @@ void record_all(const ringscope_algorithm& algorithm, Plan& plan) {
     for (std::int32_t channel = 0; channel < request.channels; ++channel) {
         for (std::int32_t rank = 0; rank < request.ranks; ++rank) {
             plan.programs[static_cast<std::size_t>(channel)].push_back(record(
-                algorithm, {.size = sizeof(ringscope_place), .ranks = request.ranks, .rank = rank,
-                            .channels = request.channels, .channel = channel, .slices = plan.slices,
+                algorithm, {.size = sizeof(ringscope_place),
+                            .ranks = request.ranks,
+                            .rank = rank,
+                            .channels = request.channels,
+                            .channel = channel,
+                            .slices = plan.slices,
                             .in_flight = std::clamp<std::int64_t>(request.slots / plan.parts, 1, plan.slices)}
             ));
         }
@@ -57,8 +62,7 @@ void prove(const ringscope_algorithm& algorithm, const Plan& plan) {
             if (fault.empty()) continue;
             throw Error{
                 ExitCode::wrong_result,
-                title(algorithm, plan.request) + "the schedule is not an all-reduce: " + fault
-            };
+                title(algorithm, plan.request) + "the schedule is not an all-reduce: " + fault};
         }
     }
 }
@@ -84,26 +88,27 @@ Plan make_plan(const ringscope_algorithm& algorithm, const PlanRequest& request)
     plan.request = request;
     plan.chunks = chunks_of(algorithm, request);
     std::string cycle;
-    for (plan.parts = std::max(request.link.parts, request.link.min_parts); plan.parts >= request.link.min_parts;
-         --plan.parts) {
+    for (plan.parts = std::max(request.link.parts, request.link.min_parts);
+         plan.parts >= request.link.min_parts; --plan.parts) {
         plan.slices = slices_for(plan);
         record_all(algorithm, plan);
         prove(algorithm, plan);
         cycle = deadlock(plan);
         if (!cycle.empty()) continue;
-        for (auto& programs : plan.programs) plan.steps = std::max(plan.steps, number_messages(programs, plan.chunks));
+        for (auto& programs : plan.programs)
+            plan.steps = std::max(plan.steps, number_messages(programs, plan.chunks));
         return plan;
     }
     throw Error{
         ExitCode::usage, title(algorithm, request) + "deadlock with " + std::to_string(request.slots) +
-                             " slots per connection, give it more (params: slots): " + cycle
-    };
+                             " slots per connection, give it more (params: slots): " + cycle};
 }
 
 std::int64_t events_per_operation(const Plan& plan, std::int32_t rank) {
     std::int64_t events = 0;
     for (std::int32_t channel = 0; channel < plan.request.channels; ++channel) {
-        const Program& program = plan.programs[static_cast<std::size_t>(channel)][static_cast<std::size_t>(rank)];
+        const Program& program =
+            plan.programs[static_cast<std::size_t>(channel)][static_cast<std::size_t>(rank)];
         for (const Op& op : program.ops) {
             if (plan.piece(channel, op).size > 0) events += op.recv_count + op.send_count;
         }

@@ -12,13 +12,14 @@
 
 namespace ringscope::schedule {
 
-/// How a protocol moves a message over a link of an engine. Fixed by the engine, used by the planner and the ledger.
+/// How a protocol moves a message over a link of an engine. Fixed by the engine, used by the planner and the
+/// ledger.
 struct LinkFormat {
     Protocol protocol = Protocol::simple;
     std::int64_t line_bytes = 1;          ///< wire bytes of one line: a slice takes whole lines
     std::int64_t line_payload_bytes = 1;  ///< payload bytes of one line
-    std::int64_t min_parts = 1;           ///< an op is played in at least so many parts (Simple: 2, to hide latency)
-    std::int64_t parts = 1;               ///< and in so many where the slots allow it
+    std::int64_t min_parts = 1;  ///< an op is played in at least so many parts (Simple: 2, to hide latency)
+    std::int64_t parts = 1;      ///< and in so many where the slots allow it
 
     [[nodiscard]] constexpr std::int64_t wire_bytes(std::int64_t payload_bytes) const {
         return (payload_bytes + line_payload_bytes - 1) / line_payload_bytes * line_bytes;
@@ -38,26 +39,32 @@ struct PlanRequest {
     LinkFormat link;
 };
 
-/// A schedule fitted to a message: the recorded and numbered programs of all ranks, and how the message is cut.
+/// A schedule fitted to a message: the recorded and numbered programs of all ranks, and how the message is
+/// cut.
 struct Plan {
     PlanRequest request;
     std::int32_t chunks = 1;
     std::int64_t slices = 1;
     std::int64_t parts = 1;
-    std::int32_t steps = 0;                       ///< hops on the longest path: 2(N-1) for a ring
+    std::int32_t steps = 0;                      ///< hops on the longest path: 2(N-1) for a ring
     std::vector<std::vector<Program>> programs;  ///< [channel][rank]
 
-    /// The bytes of the message that an op on this chunk and slice concerns. May be empty: then the op is skipped by all.
+    /// The bytes of the message that an op on this chunk and slice concerns. May be empty: then the op is
+    /// skipped by all.
     [[nodiscard]] Range piece(std::int32_t channel, std::int32_t chunk, std::int64_t slice) const;
-    [[nodiscard]] Range piece(std::int32_t channel, const Op& op) const { return piece(channel, op.chunk, op.slice); }
+    [[nodiscard]] Range piece(std::int32_t channel, const Op& op) const {
+        return piece(channel, op.chunk, op.slice);
+    }
 };
 
-/// Cuts the message, records all ranks' programs, proves them (every output holds every rank once) and rehearses them with
-/// the slots there are. Throws Error: wrong_result for a schedule that is no all-reduce, usage when it would deadlock with
-/// these slots (naming the cycle) or does not support this number of ranks, internal for a plugin that threw.
+/// Cuts the message, records all ranks' programs, proves them (every output holds every rank once) and
+/// rehearses them with the slots there are. Throws Error: wrong_result for a schedule that is no all-reduce,
+/// usage when it would deadlock with these slots (naming the cycle) or does not support this number of ranks,
+/// internal for a plugin that threw.
 [[nodiscard]] Plan make_plan(const ringscope_algorithm& algorithm, const PlanRequest& request);
 
-/// Rows that tracing one operation gives on a rank: one per op, direction and peer, for ops that move something.
+/// Rows that tracing one operation gives on a rank: one per op, direction and peer, for ops that move
+/// something.
 [[nodiscard]] std::int64_t events_per_operation(const Plan& plan, std::int32_t rank);
 
 }  // namespace ringscope::schedule

@@ -10,7 +10,8 @@
 namespace ringscope::schedule {
 namespace {
 
-/// The sink behind record(): exceptions must not cross the C boundary, so the first fault is kept and thrown after.
+/// The sink behind record(): exceptions must not cross the C boundary, so the first fault is kept and thrown
+/// after.
 class Recorder {
  public:
     Recorder(const ringscope_place& place, std::int32_t chunks) : place_{place}, chunks_{chunks} {}
@@ -51,14 +52,18 @@ class Recorder {
 
     [[nodiscard]] std::string fault_of(const ringscope_op& op) const {
         if (op.size != sizeof(ringscope_op)) return "the op's size is not that of this ABI version";
-        const std::string peers = fault_of_peers(op.recv, op.recv_count) + fault_of_peers(op.send, op.send_count);
+        const std::string peers =
+            fault_of_peers(op.recv, op.recv_count) + fault_of_peers(op.send, op.send_count);
         if (!peers.empty()) return peers;
-        if (op.local < RINGSCOPE_LOCAL_NONE || op.local > RINGSCOPE_LOCAL_OUTPUT) return "unknown local contribution";
+        if (op.local < RINGSCOPE_LOCAL_NONE || op.local > RINGSCOPE_LOCAL_OUTPUT)
+            return "unknown local contribution";
         if (op.local == RINGSCOPE_LOCAL_NONE && op.recv_count == 0) return "the op reads nothing";
-        if (op.local_at < 0 || op.local_at > op.recv_count) return "local_at is not within the received messages";
+        if (op.local_at < 0 || op.local_at > op.recv_count)
+            return "local_at is not within the received messages";
         if (op.store == 0 && op.send_count == 0) return "the op's result goes nowhere";
         if (op.phase < 0 || op.phase >= RINGSCOPE_PHASE_COUNT) return "unknown phase";
-        if (op.slice < 0 || op.slice >= place_.slices) return "slice " + std::to_string(op.slice) + " does not exist";
+        if (op.slice < 0 || op.slice >= place_.slices)
+            return "slice " + std::to_string(op.slice) + " does not exist";
         if (op.first_chunk < 0 || op.chunk_count < 1 || op.chunk_count > chunks_ - op.first_chunk) {
             return "chunk " + std::to_string(op.first_chunk) + " (+" + std::to_string(op.chunk_count) +
                    ") does not exist";
@@ -98,8 +103,10 @@ Program record(const ringscope_algorithm& algorithm, const ringscope_place& plac
     const std::int32_t status = algorithm.play(&place, &sink);
     const std::string at = where(algorithm, place, recorder.program.ops.size());
     if (!recorder.fault().empty()) throw Error{ExitCode::wrong_result, at + recorder.fault()};
-    if (!recorder.thrown().empty()) throw Error{ExitCode::internal, at + "the plugin threw: " + recorder.thrown()};
-    if (status != RINGSCOPE_OK) throw Error{ExitCode::internal, at + "the plugin gave status " + std::to_string(status)};
+    if (!recorder.thrown().empty())
+        throw Error{ExitCode::internal, at + "the plugin threw: " + recorder.thrown()};
+    if (status != RINGSCOPE_OK)
+        throw Error{ExitCode::internal, at + "the plugin gave status " + std::to_string(status)};
     return std::move(recorder.program);
 }
 

@@ -42,9 +42,9 @@ struct Program {
     }
 };
 
-/// Plays the algorithm at one place and keeps its ops, checked one by one (peers in range and distinct, chunks and slices
-/// in range, something to read). Throws Error: wrong_result for an op that makes no sense, internal for a plugin that
-/// threw.
+/// Plays the algorithm at one place and keeps its ops, checked one by one (peers in range and distinct,
+/// chunks and slices in range, something to read). Throws Error: wrong_result for an op that makes no sense,
+/// internal for a plugin that threw.
 [[nodiscard]] Program record(const ringscope_algorithm& algorithm, const ringscope_place& place);
 
 }  // namespace ringscope::schedule

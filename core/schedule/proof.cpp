@@ -23,14 +23,19 @@ struct Value {
 class Proof {
  public:
     Proof(std::span<const Program> programs, std::int32_t chunks, std::int64_t slices, bool in_place)
-        : programs_{programs}, chunks_{chunks}, slices_{slices}, in_place_{in_place}, outputs_(programs.size()) {
+        : programs_{programs},
+          chunks_{chunks},
+          slices_{slices},
+          in_place_{in_place},
+          outputs_(programs.size()) {
         for (auto& output : outputs_) output.resize(static_cast<std::size_t>(slices * chunks));
     }
 
     std::string run() {
-        const Ending ending = rehearse(programs_, {.slots = unlimited_slots}, [this](std::int32_t rank, const Op& op) {
-            if (fault_.empty()) play(rank, op);
-        });
+        const Ending ending =
+            rehearse(programs_, {.slots = unlimited_slots}, [this](std::int32_t rank, const Op& op) {
+                if (fault_.empty()) play(rank, op);
+            });
         if (!fault_.empty()) return fault_;
         if (!ending.complete()) return ending.text();
         return check_outputs();
@@ -42,13 +47,15 @@ class Proof {
         const auto recvs = program.recvs(op);
         Value sum{std::vector<std::uint8_t>(programs_.size())};
         for (std::size_t i = 0; i <= recvs.size(); ++i) {
-            if (static_cast<std::int32_t>(i) == op.local_at && op.local != RINGSCOPE_LOCAL_NONE) add_local(sum, rank, op);
+            if (static_cast<std::int32_t>(i) == op.local_at && op.local != RINGSCOPE_LOCAL_NONE)
+                add_local(sum, rank, op);
             if (i < recvs.size()) add_message(sum, rank, recvs[i].peer, op);
         }
         if (!fault_.empty()) return;
         finish(sum, rank, op);
         if (op.store) output(rank, op) = sum;
-        for (const Message& m : program.sends(op)) in_flight_[{rank, m.peer}].push_back({op.slice, op.chunk, sum});
+        for (const Message& m : program.sends(op))
+            in_flight_[{rank, m.peer}].push_back({op.slice, op.chunk, sum});
     }
 
     void add_local(Value& sum, std::int32_t rank, const Op& op) {
@@ -68,8 +75,11 @@ class Proof {
         const InFlight message = std::move(line.front());
         line.pop_front();
         if (message.slice != op.slice || message.chunk != op.chunk) {
-            return fail(rank, op, "receives chunk " + std::to_string(message.chunk) + " slice " +
-                                      std::to_string(message.slice) + " of rank " + std::to_string(peer));
+            return fail(
+                rank, op,
+                "receives chunk " + std::to_string(message.chunk) + " slice " +
+                    std::to_string(message.slice) + " of rank " + std::to_string(peer)
+            );
         }
         add(sum, message.value, rank, op);
     }
@@ -94,8 +104,9 @@ class Proof {
             for (std::int64_t cell = 0; cell < slices_ * chunks_; ++cell) {
                 const std::string fault = fault_of(outputs_[rank][static_cast<std::size_t>(cell)]);
                 if (fault.empty()) continue;
-                return "output of rank " + std::to_string(rank) + ", slice " + std::to_string(cell / chunks_) +
-                       ", chunk " + std::to_string(cell % chunks_) + ": " + fault;
+                return "output of rank " + std::to_string(rank) + ", slice " +
+                       std::to_string(cell / chunks_) + ", chunk " + std::to_string(cell % chunks_) + ": " +
+                       fault;
             }
         }
         return "";
@@ -112,7 +123,8 @@ class Proof {
     }
 
     std::optional<Value>& output(std::int32_t rank, const Op& op) {
-        return outputs_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(op.slice * chunks_ + op.chunk)];
+        return outputs_[static_cast<std::size_t>(rank)]
+                       [static_cast<std::size_t>(op.slice * chunks_ + op.chunk)];
     }
 
     void fail(std::int32_t rank, const Op& op, const std::string& what) {

@@ -10,9 +10,10 @@
 
 namespace ringscope::schedule {
 
-/// Proves that the programs of all ranks of one channel are an all-reduce: plays them on sets of contributors instead of
-/// numbers. At the end each slice of each chunk of each rank's output must hold every rank exactly once and be finished
-/// exactly once. With `in_place`, input and output are the same memory. Returns what is wrong, or "".
+/// Proves that the programs of all ranks of one channel are an all-reduce: plays them on sets of contributors
+/// instead of numbers. At the end each slice of each chunk of each rank's output must hold every rank exactly
+/// once and be finished exactly once. With `in_place`, input and output are the same memory. Returns what is
+/// wrong, or "".
 [[nodiscard]] std::string disprove(
     std::span<const Program> programs, std::int32_t chunks, std::int64_t slices, bool in_place
 );

@@ -17,8 +17,12 @@ class Fifos {
     Fifos(std::size_t ranks, std::int64_t slots) : ranks_{ranks}, slots_{slots}, counts_(ranks * ranks) {}
 
     [[nodiscard]] bool has_message(std::int32_t src, std::int32_t dst) const { return waiting(src, dst) > 0; }
-    [[nodiscard]] bool has_credit(std::int32_t src, std::int32_t dst) const { return waiting(src, dst) < slots_; }
-    [[nodiscard]] std::int64_t waiting(std::int32_t src, std::int32_t dst) const { return counts_[index(src, dst)]; }
+    [[nodiscard]] bool has_credit(std::int32_t src, std::int32_t dst) const {
+        return waiting(src, dst) < slots_;
+    }
+    [[nodiscard]] std::int64_t waiting(std::int32_t src, std::int32_t dst) const {
+        return counts_[index(src, dst)];
+    }
     void post(std::int32_t src, std::int32_t dst) { ++counts_[index(src, dst)]; }
     void consume(std::int32_t src, std::int32_t dst) { --counts_[index(src, dst)]; }
 
@@ -34,7 +38,9 @@ class Fifos {
 class Machine {
  public:
     Machine(std::span<const Program> programs, Connections connections)
-        : programs_{programs}, parts_{connections.parts}, fifos_{programs.size(), connections.slots},
+        : programs_{programs},
+          parts_{connections.parts},
+          fifos_{programs.size(), connections.slots},
           positions_(programs.size()) {}
 
     Ending play(const std::function<void(std::int32_t, const Op&)>& on_op) {
@@ -64,7 +70,9 @@ class Machine {
     [[nodiscard]] bool done(std::int32_t rank) const {
         return positions_[index(rank)].op == program(rank).ops.size();
     }
-    [[nodiscard]] const Op& current(std::int32_t rank) const { return program(rank).ops[positions_[index(rank)].op]; }
+    [[nodiscard]] const Op& current(std::int32_t rank) const {
+        return program(rank).ops[positions_[index(rank)].op];
+    }
 
     /// Runs a rank until it waits or is done; wakes the peers that may go on because of it.
     template <class Wake>
@@ -86,11 +94,13 @@ class Machine {
         }
     }
 
-    /// What the rank's current op waits for: all its data and all its credits must be there before it moves anything.
+    /// What the rank's current op waits for: all its data and all its credits must be there before it moves
+    /// anything.
     [[nodiscard]] std::optional<Wait> blocked(std::int32_t rank) const {
         const Op& op = current(rank);
         const auto wait = [&](std::int32_t peer, bool for_credit) {
-            return Wait{rank, peer, for_credit, static_cast<std::int64_t>(positions_[index(rank)].op), op.slice, op.chunk};
+            return Wait{rank,     peer,    for_credit, static_cast<std::int64_t>(positions_[index(rank)].op),
+                        op.slice, op.chunk};
         };
         for (const Message& m : program(rank).recvs(op)) {
             if (!fifos_.has_message(m.peer, rank)) return wait(m.peer, false);
@@ -103,7 +113,8 @@ class Machine {
 
     [[nodiscard]] Ending ending() const {
         Ending ending;
-        for (std::int32_t rank = 0; rank < ranks() && ending.cycle.empty(); ++rank) ending.cycle = cycle_from(rank);
+        for (std::int32_t rank = 0; rank < ranks() && ending.cycle.empty(); ++rank)
+            ending.cycle = cycle_from(rank);
         if (!ending.cycle.empty()) return ending;
         for (std::int32_t rank = 0; rank < ranks(); ++rank) note_mismatches(rank, ending);
         return ending;
@@ -179,7 +190,8 @@ std::int32_t number_messages(std::span<Program> programs, std::int32_t chunks) {
         std::deque<std::int32_t> steps;
     };
     std::map<std::pair<std::int32_t, std::int32_t>, Line> lines;
-    std::vector<std::vector<std::int32_t>> stored(programs.size());  // hops behind each (slice, chunk) of the output
+    std::vector<std::vector<std::int32_t>> stored(programs.size()
+    );  // hops behind each (slice, chunk) of the output
     std::int32_t steps = 0;
 
     const auto number = [&](std::int32_t rank, const Op& op) {

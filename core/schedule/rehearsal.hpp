@@ -12,8 +12,8 @@
 
 namespace ringscope::schedule {
 
-/// How connections behave in a rehearsal: each is a FIFO of `slots`, and an op is played in `parts` pieces, each of
-/// which takes a slot of its own.
+/// How connections behave in a rehearsal: each is a FIFO of `slots`, and an op is played in `parts` pieces,
+/// each of which takes a slot of its own.
 struct Connections {
     std::int64_t slots = 0;
     std::int64_t parts = 1;
@@ -40,17 +40,17 @@ struct Ending {
     [[nodiscard]] std::string text() const;
 };
 
-/// Plays the programs of all ranks of one channel against each other in an abstract machine. A wait is always for a named
-/// peer's next message, and a connection has one writer, so execution is confluent: one play decides whether the
-/// programs can deadlock with these connections. `on_op(rank, op)` is called for each finished op, in an order in which
-/// every message is sent before it is received.
+/// Plays the programs of all ranks of one channel against each other in an abstract machine. A wait is always
+/// for a named peer's next message, and a connection has one writer, so execution is confluent: one play
+/// decides whether the programs can deadlock with these connections. `on_op(rank, op)` is called for each
+/// finished op, in an order in which every message is sent before it is received.
 Ending rehearse(
     std::span<const Program> programs, Connections connections,
     const std::function<void(std::int32_t rank, const Op& op)>& on_op = {}
 );
 
-/// Fills step and seq of every message. A send without a receive before it makes hop 0; a message that passes on what
-/// came by hop s makes hop s + 1. Returns the number of steps. The programs must fit together.
+/// Fills step and seq of every message. A send without a receive before it makes hop 0; a message that passes
+/// on what came by hop s makes hop s + 1. Returns the number of steps. The programs must fit together.
 std::int32_t number_messages(std::span<Program> programs, std::int32_t chunks);
 
 }  // namespace ringscope::schedule

@@ -13,14 +13,19 @@ std::int64_t LinkBytes::sent_by(std::int32_t rank) const {
     const auto row = bytes_.begin() + static_cast<std::ptrdiff_t>(index(rank, 0));
     return std::accumulate(row, row + ranks_, std::int64_t{0});
 }
-std::int64_t LinkBytes::total() const { return std::accumulate(bytes_.begin(), bytes_.end(), std::int64_t{0}); }
-std::int64_t LinkBytes::busiest() const { return bytes_.empty() ? 0 : *std::ranges::max_element(bytes_); }
+std::int64_t LinkBytes::total() const {
+    return std::accumulate(bytes_.begin(), bytes_.end(), std::int64_t{0});
+}
+std::int64_t LinkBytes::busiest() const {
+    return bytes_.empty() ? 0 : *std::ranges::max_element(bytes_);
+}
 
 DeclaredTraffic declared_traffic(const Plan& plan) {
     DeclaredTraffic traffic{LinkBytes{plan.request.ranks}, LinkBytes{plan.request.ranks}};
     for (std::int32_t channel = 0; channel < plan.request.channels; ++channel) {
         for (std::int32_t rank = 0; rank < plan.request.ranks; ++rank) {
-            const Program& program = plan.programs[static_cast<std::size_t>(channel)][static_cast<std::size_t>(rank)];
+            const Program& program =
+                plan.programs[static_cast<std::size_t>(channel)][static_cast<std::size_t>(rank)];
             for (const Op& op : program.ops) {
                 const std::int64_t bytes = plan.piece(channel, op).size;
                 for (const Message& m : program.sends(op)) {
@@ -34,30 +39,41 @@ DeclaredTraffic declared_traffic(const Plan& plan) {
 }
 
 LinkBytes closed_form_traffic(const ringscope_algorithm& algorithm, const PlanRequest& request) {
-    const ringscope_place place{.size = sizeof(ringscope_place), .ranks = request.ranks, .rank = 0,
-                                .channels = request.channels, .channel = 0, .slices = 1, .in_flight = 1};
+    const ringscope_place place{
+        .size = sizeof(ringscope_place),
+        .ranks = request.ranks,
+        .rank = 0,
+        .channels = request.channels,
+        .channel = 0,
+        .slices = 1,
+        .in_flight = 1};
     LinkBytes traffic{request.ranks};
     for (std::int32_t src = 0; src < request.ranks; ++src) {
         for (std::int32_t dst = 0; dst < request.ranks; ++dst) {
-            traffic.at(src, dst) =
-                algorithm.closed_form == nullptr ? -1
-                : src == dst                     ? 0
-                                                 : algorithm.closed_form(&place, request.bytes, src, dst);
+            traffic.at(src, dst) = algorithm.closed_form == nullptr ? -1
+                                   : src == dst                     ? 0
+                                                : algorithm.closed_form(&place, request.bytes, src, dst);
         }
     }
     return traffic;
 }
 
 Description describe(const ringscope_algorithm& algorithm, std::int32_t ranks, std::int64_t bytes) {
-    const PlanRequest request{.ranks = ranks, .bytes = bytes, .channels = 1, .slots = unlimited_slots,
-                              .slot_bytes = std::max<std::int64_t>(bytes + cut_unit, cut_unit), .link = {}};
-    Description description{.id = algorithm.id,
-                            .text = algorithm.description,
-                            .protocol = static_cast<Protocol>(algorithm.protocol),
-                            .ranks = ranks,
-                            .bytes = bytes,
-                            .declared = LinkBytes{ranks},
-                            .closed_form = LinkBytes{ranks}};
+    const PlanRequest request{
+        .ranks = ranks,
+        .bytes = bytes,
+        .channels = 1,
+        .slots = unlimited_slots,
+        .slot_bytes = std::max<std::int64_t>(bytes + cut_unit, cut_unit),
+        .link = {}};
+    Description description{
+        .id = algorithm.id,
+        .text = algorithm.description,
+        .protocol = static_cast<Protocol>(algorithm.protocol),
+        .ranks = ranks,
+        .bytes = bytes,
+        .declared = LinkBytes{ranks},
+        .closed_form = LinkBytes{ranks}};
     if (ranks == 1) return description;
     const Plan plan = make_plan(algorithm, request);
     description.steps = plan.steps;

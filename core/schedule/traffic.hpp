@@ -18,7 +18,9 @@ class LinkBytes {
         : ranks_{ranks}, bytes_(static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks)) {}
 
     [[nodiscard]] std::int64_t& at(std::int32_t src, std::int32_t dst) { return bytes_[index(src, dst)]; }
-    [[nodiscard]] std::int64_t at(std::int32_t src, std::int32_t dst) const { return bytes_[index(src, dst)]; }
+    [[nodiscard]] std::int64_t at(std::int32_t src, std::int32_t dst) const {
+        return bytes_[index(src, dst)];
+    }
     [[nodiscard]] std::int32_t ranks() const { return ranks_; }
     [[nodiscard]] std::int64_t sent_by(std::int32_t rank) const;
     [[nodiscard]] std::int64_t total() const;
@@ -27,13 +29,15 @@ class LinkBytes {
 
  private:
     [[nodiscard]] std::size_t index(std::int32_t src, std::int32_t dst) const {
-        return static_cast<std::size_t>(src) * static_cast<std::size_t>(ranks_) + static_cast<std::size_t>(dst);
+        return static_cast<std::size_t>(src) * static_cast<std::size_t>(ranks_) +
+               static_cast<std::size_t>(dst);
     }
     std::int32_t ranks_;
     std::vector<std::int64_t> bytes_;
 };
 
-/// What the schedule's ops say: payload, and wire bytes (stored in the peer's memory, with flags and padding).
+/// What the schedule's ops say: payload, and wire bytes (stored in the peer's memory, with flags and
+/// padding).
 struct DeclaredTraffic {
     LinkBytes payload, wire;
 };
@@ -50,6 +54,8 @@ struct Description {
     std::int64_t bytes = 0;
     LinkBytes declared, closed_form;
 };
-[[nodiscard]] Description describe(const ringscope_algorithm& algorithm, std::int32_t ranks, std::int64_t bytes);
+[[nodiscard]] Description describe(
+    const ringscope_algorithm& algorithm, std::int32_t ranks, std::int64_t bytes
+);
 
 }  // namespace ringscope::schedule

@@ -43,26 +43,29 @@ class SharedObject {
 
     void allocate(std::size_t bytes) const {
         const int error = posix_fallocate(fd_, 0, static_cast<off_t>(bytes));
-        if (error != 0) fail("cannot allocate " + std::to_string(bytes) + " bytes of shared memory" + room(), error);
+        if (error != 0)
+            fail("cannot allocate " + std::to_string(bytes) + " bytes of shared memory" + room(), error);
     }
 
     [[nodiscard]] std::byte* map(std::size_t bytes) const {
         void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
-        if (memory == MAP_FAILED) fail("cannot map " + std::to_string(bytes) + " bytes of shared memory", errno);
+        if (memory == MAP_FAILED)
+            fail("cannot map " + std::to_string(bytes) + " bytes of shared memory", errno);
         return static_cast<std::byte*>(memory);
     }
 
     [[nodiscard]] std::size_t size() const {
-        struct stat status{};
+        struct stat status {};
         return fstat(fd_, &status) == 0 ? static_cast<std::size_t>(status.st_size) : 0;
     }
 
  private:
     static std::string room() {
-        struct statvfs status{};
+        struct statvfs status {};
         if (statvfs("/dev/shm", &status) != 0) return "";
         return " (" + std::to_string(status.f_bavail * status.f_frsize) +
-               " bytes are free in /dev/shm; a container gets more by --shm-size, or set fewer or smaller slots)";
+               " bytes are free in /dev/shm; a container gets more by --shm-size, or set fewer or smaller "
+               "slots)";
     }
 
     int fd_;
@@ -97,7 +100,9 @@ class SharedWindows final : public Windows {
         }
     }
 
-    [[nodiscard]] std::byte* of(int rank) const override { return mappings_[static_cast<std::size_t>(rank)].memory; }
+    [[nodiscard]] std::byte* of(int rank) const override {
+        return mappings_[static_cast<std::size_t>(rank)].memory;
+    }
 
  private:
     /// Whatever happens in between, the name does not outlive the constructor.
@@ -144,7 +149,9 @@ class ThreadWindows final : public Windows {
         bootstrap.barrier();
     }
 
-    [[nodiscard]] std::byte* of(int rank) const override { return windows_[static_cast<std::size_t>(rank)].get(); }
+    [[nodiscard]] std::byte* of(int rank) const override {
+        return windows_[static_cast<std::size_t>(rank)].get();
+    }
 
  private:
     static std::shared_ptr<std::byte> allocate(std::size_t bytes) {

@@ -19,9 +19,9 @@ class Windows {
 };
 
 /// Creates this rank's window of so many bytes and maps those of the other local ranks. [collective]
-/// Between processes it is shared memory: mode 0600, allocated for real (so a small /dev/shm is an error here and no
-/// SIGBUS later), and unlinked as soon as everybody has it, so that nothing is left after a crash. Between threads it is
-/// plain memory. Throws AgreedError: out_of_memory with needed and available bytes.
+/// Between processes it is shared memory: mode 0600, allocated for real (so a small /dev/shm is an error here
+/// and no SIGBUS later), and unlinked as soon as everybody has it, so that nothing is left after a crash.
+/// Between threads it is plain memory. Throws AgreedError: out_of_memory with needed and available bytes.
 [[nodiscard]] std::unique_ptr<Windows> make_windows(bootstrap::Bootstrap& bootstrap, std::int64_t bytes);
 
 }  // namespace ringscope::transport

@@ -35,8 +35,8 @@ void rotate_extreme(std::vector<T>& column, ReduceOp op, std::int64_t index) {
     std::iter_swap(extreme, column.begin() + index % static_cast<std::int64_t>(column.size()));
 }
 
-/// Terms whose partial sums stay within the type, both signs where it has them: what a sum that overflows gives is not
-/// agreed on (some MPI libraries saturate).
+/// Terms whose partial sums stay within the type, both signs where it has them: what a sum that overflows
+/// gives is not agreed on (some MPI libraries saturate).
 template <Integer T>
 void draw_integer_terms(std::vector<T>& column, std::int64_t index, Random& random) {
     constexpr auto total = static_cast<std::uint64_t>(std::numeric_limits<T>::max());
@@ -51,7 +51,8 @@ void draw_integer_terms(std::vector<T>& column, std::int64_t index, Random& rand
     }
 }
 
-/// Integers over the full range. A product wraps; its factors are odd, or a product of many would be 0, and never 1.
+/// Integers over the full range. A product wraps; its factors are odd, or a product of many would be 0, and
+/// never 1.
 template <Integer T>
 void draw_integers(std::vector<T>& column, ReduceOp op, std::int64_t index, Random& random) {
     if (is_sum(op)) return draw_integer_terms(column, index, random);

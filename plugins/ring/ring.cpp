@@ -8,10 +8,10 @@ namespace {
 
 using namespace ringscope;
 
-/// Every rank talks to its two neighbours only. A message is cut into one chunk per rank. In the reduce-scatter a
-/// chunk travels once round the ring and gathers each rank's contribution: chunk c starts at rank c+1 and is complete
-/// at rank c. In the all-gather the complete chunks travel round once more. That is 2(N-1) steps, and rank r sends
-/// 2M - L[r] - L[r+1] bytes, with L[c] the bytes of chunk c.
+/// Every rank talks to its two neighbours only. A message is cut into one chunk per rank. In the
+/// reduce-scatter a chunk travels once round the ring and gathers each rank's contribution: chunk c starts at
+/// rank c+1 and is complete at rank c. In the all-gather the complete chunks travel round once more. That is
+/// 2(N-1) steps, and rank r sends 2M - L[r] - L[r+1] bytes, with L[c] the bytes of chunk c.
 void ring_all_reduce(Player& p) {
     const int n = p.ranks(), r = p.rank();
     const int next = p.wrap(r + 1), prev = p.wrap(r - 1);
@@ -27,7 +27,9 @@ void ring_all_reduce(Player& p) {
     }
 }
 
-int one_chunk_per_rank(int ranks) { return ranks; }
+int one_chunk_per_rank(int ranks) {
+    return ranks;
+}
 
 }  // namespace
 

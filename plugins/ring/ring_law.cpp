@@ -4,7 +4,8 @@
 
 namespace {
 
-/// Bytes of chunk c when a message is cut into n chunks, balanced in units of 16 bytes, the odd tail in the last.
+/// Bytes of chunk c when a message is cut into n chunks, balanced in units of 16 bytes, the odd tail in the
+/// last.
 std::int64_t chunk_bytes(std::int64_t bytes, std::int64_t n, std::int64_t c) {
     const std::int64_t units = bytes / 16;
     const std::int64_t tail = c == n - 1 ? bytes % 16 : 0;
@@ -13,8 +14,9 @@ std::int64_t chunk_bytes(std::int64_t bytes, std::int64_t n, std::int64_t c) {
 
 }  // namespace
 
-/// All traffic goes to the next rank. In the reduce-scatter a rank sends every chunk but its own, in the all-gather every
-/// chunk but its successor's: 2M - L[r] - L[r+1], whose mean over the ranks is 2(N-1)M/N (Patarasuk and Yuan, 2009).
+/// All traffic goes to the next rank. In the reduce-scatter a rank sends every chunk but its own, in the
+/// all-gather every chunk but its successor's: 2M - L[r] - L[r+1], whose mean over the ranks is 2(N-1)M/N
+/// (Patarasuk and Yuan, 2009).
 std::int64_t ring_law(const ringscope_place* place, std::int64_t bytes, std::int32_t src, std::int32_t dst) {
     const std::int32_t next = (src + 1) % place->ranks;
     if (dst != next) return 0;

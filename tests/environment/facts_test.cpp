@@ -141,7 +141,8 @@ TEST(Variables, OthersAndSecretsAreNot) {
             {"HOME=/root", "PATH=/bin", "AWS_SECRET_ACCESS_KEY=x", "NCCL_TOKEN=x", "UCX_api_key=x",
              "OMPI_PASSWORD=x", "CUDA_CREDENTIALS=x", "SLURM_JOB_ACCOUNT=x", "SLURM_JOB_USER=x",
              "MYNCCL_DEBUG=1", "OMPI_MCA_orte_precondition_transports=x", "NCCL_DEBUG",
-             "OMPI_MCA_orte_hnp_uri=x", "OMPI_MCA_initial_wdir=/a", "OMPI_ARGV=run x.yaml", "OMPI_FILE_LOCATION=/tmp/x"}
+             "OMPI_MCA_orte_hnp_uri=x", "OMPI_MCA_initial_wdir=/a", "OMPI_ARGV=run x.yaml",
+             "OMPI_FILE_LOCATION=/tmp/x"}
         ),
         IsEmpty()
     );

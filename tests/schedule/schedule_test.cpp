@@ -26,12 +26,19 @@ std::vector<const ringscope_algorithm*> all_schedules() {
     return {&schedules::ring("ring-simple"), &schedules::two_shot_simple, &schedules::tree_simple};
 }
 
-std::vector<Program> programs_of(const ringscope_algorithm& algorithm, int ranks, std::int64_t slices, int in_flight = 4) {
+std::vector<Program> programs_of(
+    const ringscope_algorithm& algorithm, int ranks, std::int64_t slices, int in_flight = 4
+) {
     std::vector<Program> programs;
     for (int rank = 0; rank < ranks; ++rank) {
         programs.push_back(record(
-            algorithm, {.size = sizeof(ringscope_place), .ranks = ranks, .rank = rank, .channels = 1, .channel = 0,
-                        .slices = slices, .in_flight = in_flight}
+            algorithm, {.size = sizeof(ringscope_place),
+                        .ranks = ranks,
+                        .rank = rank,
+                        .channels = 1,
+                        .channel = 0,
+                        .slices = slices,
+                        .in_flight = in_flight}
         ));
     }
     return programs;
@@ -61,11 +68,13 @@ TEST(Proof, AllSchedules_HoldEachRankOnce_ForUpTo64Ranks) {
     for (const ringscope_algorithm* algorithm : all_schedules()) {
         for (int ranks = 2; ranks <= 64; ++ranks) {
             const auto programs = programs_of(*algorithm, ranks, 1);
-            EXPECT_EQ(disprove_both(programs, algorithm->chunks(ranks), 1), "") << algorithm->id << " N=" << ranks;
+            EXPECT_EQ(disprove_both(programs, algorithm->chunks(ranks), 1), "")
+                << algorithm->id << " N=" << ranks;
         }
         for (int ranks : {2, 3, 5, 8}) {
             const auto programs = programs_of(*algorithm, ranks, 7);
-            EXPECT_EQ(disprove_both(programs, algorithm->chunks(ranks), 7), "") << algorithm->id << " N=" << ranks;
+            EXPECT_EQ(disprove_both(programs, algorithm->chunks(ranks), 7), "")
+                << algorithm->id << " N=" << ranks;
         }
     }
 }
@@ -80,8 +89,10 @@ TEST(Proof, OpDroppedOrDoubled_Fails) {
                 auto& doubled_ops = doubled[1].ops;
                 dropped_ops.erase(dropped_ops.begin() + static_cast<std::ptrdiff_t>(op));
                 doubled_ops.insert(doubled_ops.begin() + static_cast<std::ptrdiff_t>(op), doubled_ops[op]);
-                EXPECT_NE(disprove_both(dropped, algorithm->chunks(ranks), 2), "") << algorithm->id << " op " << op;
-                EXPECT_NE(disprove_both(doubled, algorithm->chunks(ranks), 2), "") << algorithm->id << " op " << op;
+                EXPECT_NE(disprove_both(dropped, algorithm->chunks(ranks), 2), "")
+                    << algorithm->id << " op " << op;
+                EXPECT_NE(disprove_both(doubled, algorithm->chunks(ranks), 2), "")
+                    << algorithm->id << " op " << op;
             }
         }
     }
@@ -96,15 +107,19 @@ TEST(Proof, ExtraSend_IsNamed) {
 
 TEST(Proof, InputReadAfterItsOutputWasStored_FailsInPlaceOnly) {
     auto programs = programs_of(schedules::two_shot_simple, 2, 1);
-    // Rank 0 receives chunk 1 of the other before it sends its own contribution: fine with separate buffers only.
+    // Rank 0 receives chunk 1 of the other before it sends its own contribution: fine with separate buffers
+    // only.
     ASSERT_EQ(programs[0].ops.size(), 3u);
-    for (auto& program : programs) program.ops.push_back({.chunk = 0, .local = RINGSCOPE_LOCAL_INPUT, .store = true});
+    for (auto& program : programs)
+        program.ops.push_back({.chunk = 0, .local = RINGSCOPE_LOCAL_INPUT, .store = true});
     EXPECT_THAT(disprove(programs, 2, 1, true), HasSubstr("overwritten"));
 }
 
-/// With `parts` slots per op, ring and two-shot need one slot more, so that an op can post before its peer consumes.
+/// With `parts` slots per op, ring and two-shot need one slot more, so that an op can post before its peer
+/// consumes.
 TEST(Rehearsal, LeastSlotsOfRingAndTwoShot_ArePartsPlusOne) {
-    for (const ringscope_algorithm* algorithm : {&schedules::ring("ring-simple"), &schedules::two_shot_simple}) {
+    for (const ringscope_algorithm* algorithm :
+         {&schedules::ring("ring-simple"), &schedules::two_shot_simple}) {
         for (int ranks : {2, 3, 4, 5, 8, 13}) {
             const auto programs = programs_of(*algorithm, ranks, 3);
             for (std::int64_t parts = 1; parts <= 4; ++parts) {
@@ -123,9 +138,14 @@ TEST(Plan, AllSchedules_PassWithThreeToEightSlots) {
             for (std::int64_t slots = 3; slots <= 8; ++slots) {
                 for (const LinkFormat& link : {simple, ll}) {
                     EXPECT_NO_THROW((void)make_plan(
-                        *algorithm, {.ranks = ranks, .bytes = 4096 * ranks + 52, .channels = 2, .slots = slots,
-                                     .slot_bytes = 256, .link = link}
-                    )) << algorithm->id << " N=" << ranks << " S=" << slots;
+                        *algorithm, {.ranks = ranks,
+                                     .bytes = 4096 * ranks + 52,
+                                     .channels = 2,
+                                     .slots = slots,
+                                     .slot_bytes = 256,
+                                     .link = link}
+                    )) << algorithm->id
+                       << " N=" << ranks << " S=" << slots;
                 }
             }
         }
@@ -134,7 +154,10 @@ TEST(Plan, AllSchedules_PassWithThreeToEightSlots) {
 
 TEST(Plan, TooFewSlots_EndsWithUsageNamingTheCycle) {
     try {
-        (void)make_plan(schedules::ring("ring-simple"), {.ranks = 3, .bytes = 1 << 20, .slots = 2, .slot_bytes = 4096, .link = simple});
+        (void)make_plan(
+            schedules::ring("ring-simple"),
+            {.ranks = 3, .bytes = 1 << 20, .slots = 2, .slot_bytes = 4096, .link = simple}
+        );
         FAIL() << "two slots cannot hold two parts and leave one free";
     } catch (const Error& e) {
         EXPECT_EQ(e.code(), ExitCode::usage);
@@ -180,11 +203,18 @@ TEST(Traffic, Declared_EqualsClosedForm_WhateverTheCut) {
         for (int ranks : {2, 3, 5, 8}) {
             for (std::int64_t bytes : {0, 1, 15, 16, 17, 127, 1023, 65537, 1'000'003}) {
                 for (int channels : {1, 2, 3}) {
-                    const PlanRequest request{.ranks = ranks, .bytes = bytes, .channels = channels, .slots = 8,
-                                              .slot_bytes = 1024, .link = simple};
-                    EXPECT_EQ(declared_traffic(make_plan(*algorithm, request)).payload,
-                              closed_form_traffic(*algorithm, request))
-                        << algorithm->id << " N=" << ranks << " M=" << bytes << " channels=" << channels;
+                    const PlanRequest request{
+                        .ranks = ranks,
+                        .bytes = bytes,
+                        .channels = channels,
+                        .slots = 8,
+                        .slot_bytes = 1024,
+                        .link = simple};
+                    EXPECT_EQ(
+                        declared_traffic(make_plan(*algorithm, request)).payload,
+                        closed_form_traffic(*algorithm, request)
+                    ) << algorithm->id
+                      << " N=" << ranks << " M=" << bytes << " channels=" << channels;
                 }
             }
         }
@@ -213,11 +243,13 @@ TEST(Plan, RingSteps_AreHops) {
     }
 }
 
-/// Depth ceil(log2 N) up and as much down: published for the double binary tree (N = 2: 1, 4: 2, 8: 3, 16: 4).
+/// Depth ceil(log2 N) up and as much down: published for the double binary tree (N = 2: 1, 4: 2, 8: 3, 16:
+/// 4).
 TEST(Plan, TreeSteps_AreTwiceTheDepth) {
     for (const auto& [ranks, depth] : {std::pair{2, 1}, {4, 2}, {8, 3}, {16, 4}}) {
         const Plan plan = make_plan(
-            schedules::tree_simple, {.ranks = ranks, .bytes = 1 << 20, .slots = 8, .slot_bytes = 1 << 20, .link = simple}
+            schedules::tree_simple,
+            {.ranks = ranks, .bytes = 1 << 20, .slots = 8, .slot_bytes = 1 << 20, .link = simple}
         );
         EXPECT_EQ(plan.steps, 2 * depth);
     }
@@ -228,8 +260,12 @@ TEST(Plan, MessagesNeverExceedTheSlots) {
         for (const LinkFormat& link : {simple, ll}) {
             for (std::int64_t bytes : {1, 63, 4096, 65537, 262145}) {
                 const Plan plan = make_plan(
-                    schedules::ring("ring-simple"),
-                    {.ranks = 3, .bytes = bytes, .channels = 2, .slots = 4, .slot_bytes = slot_bytes, .link = link}
+                    schedules::ring("ring-simple"), {.ranks = 3,
+                                                     .bytes = bytes,
+                                                     .channels = 2,
+                                                     .slots = 4,
+                                                     .slot_bytes = slot_bytes,
+                                                     .link = link}
                 );
                 for (int channel : {0, 1}) {
                     for (const Op& op : plan.programs[static_cast<std::size_t>(channel)][0].ops) {
@@ -244,10 +280,18 @@ TEST(Plan, MessagesNeverExceedTheSlots) {
     }
 }
 
-void throwing_schedule(Player&) { throw std::runtime_error{"out of ideas"}; }
-void self_sending_schedule(Player& p) { p.send(p.rank(), chunk(0)); }
-int one_chunk(int) { return 1; }
-int even_only(int ranks) { return ranks % 2 == 0 ? 1 : 0; }
+void throwing_schedule(Player&) {
+    throw std::runtime_error{"out of ideas"};
+}
+void self_sending_schedule(Player& p) {
+    p.send(p.rank(), chunk(0));
+}
+int one_chunk(int) {
+    return 1;
+}
+int even_only(int ranks) {
+    return ranks % 2 == 0 ? 1 : 0;
+}
 
 ExitCode code_of(const ringscope_algorithm& algorithm) {
     try {

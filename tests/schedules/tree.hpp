@@ -8,8 +8,8 @@
 
 #include "ringscope/plugin.hpp"
 
-/// Double binary tree (Sanders, Speck, Traeff): two trees, each for half of the message; a rank is an inner node in at most
-/// one of them (for odd N, rank 0 has children in both).
+/// Double binary tree (Sanders, Speck, Traeff): two trees, each for half of the message; a rank is an inner
+/// node in at most one of them (for odd N, rank 0 has children in both).
 namespace ringscope::schedules {
 
 struct TreeNode {
@@ -18,7 +18,8 @@ struct TreeNode {
     int depth = 0;
 };
 
-/// Rank 0 is the root with the single child of the highest power of two below n; the others follow their lowest set bit.
+/// Rank 0 is the root with the single child of the highest power of two below n; the others follow their
+/// lowest set bit.
 inline int first_tree_parent(int rank, int n) {
     const int bit = rank & -rank;
     const int up = (rank ^ bit) | (bit << 1);
@@ -44,8 +45,8 @@ inline TreeNode tree_node(int tree, int rank, int n) {
     return node;
 }
 
-/// One tree's chunk, up and down. A rank at depth d broadcasts slice k - d * in_flight / 2 after it reduced slice k, so that
-/// it does not stand still while the slice travels to the root and back.
+/// One tree's chunk, up and down. A rank at depth d broadcasts slice k - d * in_flight / 2 after it reduced
+/// slice k, so that it does not stand still while the slice travels to the root and back.
 inline void play_tree(Player& p, const TreeNode& node, Chunks c) {
     const std::int64_t lag = node.depth * p.in_flight() / 2;
     for (std::int64_t k = 0; k < p.slices() + lag; ++k) {
@@ -66,8 +67,8 @@ inline void play_tree(Player& p, const TreeNode& node, Chunks c) {
     }
 }
 
-/// Chunk t travels on tree t. A channel plays one tree after the other, since both may use the same link; odd channels
-/// begin with the second, so that two channels keep both trees busy.
+/// Chunk t travels on tree t. A channel plays one tree after the other, since both may use the same link; odd
+/// channels begin with the second, so that two channels keep both trees busy.
 inline void tree_all_reduce(Player& p) {
     for (int i = 0; i < 2; ++i) {
         const int tree = (p.channel() + i) % 2;
@@ -75,15 +76,20 @@ inline void tree_all_reduce(Player& p) {
     }
 }
 
-inline int two_chunks(int) { return 2; }
+inline int two_chunks(int) {
+    return 2;
+}
 
 /// Each edge of tree t carries its chunk once up and once down.
-inline std::int64_t tree_law(const ringscope_place* place, std::int64_t bytes, std::int32_t src, std::int32_t dst) {
+inline std::int64_t tree_law(
+    const ringscope_place* place, std::int64_t bytes, std::int32_t src, std::int32_t dst
+) {
     const std::int64_t units = bytes / 16, first = 16 * ((units + 1) / 2);
     const std::int64_t half[2] = {units == 0 ? 0 : first, bytes - (units == 0 ? 0 : first)};
     std::int64_t sent = 0;
     for (int tree = 0; tree < 2; ++tree) {
-        const bool edge = tree_parent(tree, src, place->ranks) == dst || tree_parent(tree, dst, place->ranks) == src;
+        const bool edge =
+            tree_parent(tree, src, place->ranks) == dst || tree_parent(tree, dst, place->ranks) == src;
         if (edge) sent += half[tree];
     }
     return sent;

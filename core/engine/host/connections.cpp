@@ -25,9 +25,12 @@ std::set<std::pair<std::int32_t, std::int32_t>> sources_of(const Plan& plan, std
     return sources;
 }
 
-std::int64_t mailbox_bytes(const Plan& plan) { return Mailbox::bytes(plan.request.slots, plan.request.slot_bytes); }
+std::int64_t mailbox_bytes(const Plan& plan) {
+    return Mailbox::bytes(plan.request.slots, plan.request.slot_bytes);
+}
 
-/// A short op is played in one piece, which is not worth two flags; where one slot does not hold it, in the plan's parts.
+/// A short op is played in one piece, which is not worth two flags; where one slot does not hold it, in the
+/// plan's parts.
 std::int64_t parts_of(const Plan& plan, std::int64_t bytes, std::int64_t min_part_bytes) {
     const bool is_short = bytes < plan.parts * min_part_bytes;
     const bool fits = bytes <= plan.request.link.slot_payload(plan.request.slot_bytes);
@@ -62,7 +65,8 @@ std::vector<ReadyOp> Connections::make_ready(
 ) {
     std::vector<ReadyOp> ops;
     for (std::int32_t channel = 0; channel < plan.request.channels; ++channel) {
-        const Program& program = plan.programs[static_cast<std::size_t>(channel)][static_cast<std::size_t>(rank_)];
+        const Program& program =
+            plan.programs[static_cast<std::size_t>(channel)][static_cast<std::size_t>(rank_)];
         for (std::size_t i = 0; i < program.ops.size(); ++i) {
             ReadyOp op = ready(plan, channel, program, static_cast<std::int32_t>(i));
             if (op.bytes.size == 0) continue;
@@ -78,7 +82,8 @@ ReadyOp Connections::ready(
     const Plan& plan, std::int32_t channel, const Program& program, std::int32_t index
 ) {
     const Op& op = program.ops[static_cast<std::size_t>(index)];
-    ReadyOp ready{.channel = channel, .index = index, .recvs = {}, .sends = {}, .bytes = plan.piece(channel, op)};
+    ReadyOp ready{
+        .channel = channel, .index = index, .recvs = {}, .sends = {}, .bytes = plan.piece(channel, op)};
     const auto where = [&](const Message& m, bool for_credit) {
         return Where{m.peer, m.step, op.chunk, op.slice, for_credit};
     };

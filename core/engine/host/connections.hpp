@@ -17,15 +17,15 @@
 
 namespace ringscope::engine::host {
 
-/// A rank's ends of all connections that a plan uses, in windows sized for exactly these. Counters and slots live on from
-/// one operation, and one message size, to the next.
+/// A rank's ends of all connections that a plan uses, in windows sized for exactly these. Counters and slots
+/// live on from one operation, and one message size, to the next.
 class Connections {
  public:
     /// [collective] Throws AgreedError when there is not enough shared memory.
     Connections(bootstrap::Bootstrap& bootstrap, const schedule::Plan& plan);
 
-    /// The rank's program for this plan, made ready to run, channel after channel. With `reduce_divisor` > 0 the finishing
-    /// ops divide by it.
+    /// The rank's program for this plan, made ready to run, channel after channel. With `reduce_divisor` > 0
+    /// the finishing ops divide by it.
     [[nodiscard]] std::vector<ReadyOp> make_ready(
         const schedule::Plan& plan, std::int32_t reduce_divisor, std::int64_t min_part_bytes
     );

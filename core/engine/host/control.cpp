@@ -10,8 +10,9 @@ std::string describe_wait(const StuckRecord& record, std::int32_t rank) {
         return "rank " + std::to_string(rank) + " waits for rank " + std::to_string(record.peer) +
                " to begin the operation (step 0, chunk 0)";
     }
-    return "rank " + std::to_string(rank) + " waits for " + (record.for_credit != 0 ? "a free slot at" : "data from") +
-           " rank " + std::to_string(record.peer) + " at step " + std::to_string(record.step) + ", chunk " +
+    return "rank " + std::to_string(rank) + " waits for " +
+           (record.for_credit != 0 ? "a free slot at" : "data from") + " rank " +
+           std::to_string(record.peer) + " at step " + std::to_string(record.step) + ", chunk " +
            std::to_string(record.chunk) + ", slice " + std::to_string(record.slice);
 }
 

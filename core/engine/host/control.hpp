@@ -24,12 +24,12 @@ struct alignas(64) Arrival {
     std::atomic<std::uint64_t> rounds;
 };
 
-/// One page that all ranks of the host share: the abort word, what each rank was stuck at, and the start gate. Zeroed
-/// memory is its initial state.
+/// One page that all ranks of the host share: the abort word, what each rank was stuck at, and the start
+/// gate. Zeroed memory is its initial state.
 struct Control {
     alignas(128) std::atomic<std::uint32_t> abort;
     alignas(128) std::atomic<std::uint32_t> reporter;  ///< the first to take it reports for the job
-    alignas(128) std::atomic<std::int64_t> start_ns;  ///< of the announced window
+    alignas(128) std::atomic<std::int64_t> start_ns;   ///< of the announced window
     alignas(128) std::atomic<std::uint32_t> late;
     std::array<Arrival, max_ranks> arrivals;
     std::array<StuckRecord, max_ranks> stuck;
@@ -38,8 +38,8 @@ struct Control {
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "shared between processes");
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free, "shared between processes");
 
-/// Who waits for whom, in words, the root of the chain first: a rank that others wait for and that waits for nobody
-/// itself does not answer.
+/// Who waits for whom, in words, the root of the chain first: a rank that others wait for and that waits for
+/// nobody itself does not answer.
 [[nodiscard]] std::string describe_stuck(const Control& control, std::int32_t ranks);
 
 }  // namespace ringscope::engine::host

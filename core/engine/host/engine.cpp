@@ -22,14 +22,20 @@ template <class Link>
 class HostCollective final : public Collective {
  public:
     HostCollective(
-        HostEngine& engine, std::int32_t rank, std::shared_ptr<Connections> connections, const schedule::Plan& plan,
-        DataType dtype, ReduceOp op
+        HostEngine& engine, std::int32_t rank, std::shared_ptr<Connections> connections,
+        const schedule::Plan& plan, DataType dtype, ReduceOp op
     )
-        : engine_{engine}, ranks_{plan.request.ranks}, connections_{std::move(connections)},
-          ops_{connections_->make_ready(plan, op == ReduceOp::avg ? plan.request.ranks : 0, Link::min_part_bytes)},
+        : engine_{engine},
+          ranks_{plan.request.ranks},
+          connections_{std::move(connections)},
+          ops_{connections_->make_ready(
+              plan, op == ReduceOp::avg ? plan.request.ranks : 0, Link::min_part_bytes
+          )},
           scratch_{most_peers(ops_), Link::block_bytes},
           waiter_{engine.control(), rank, engine.options().wait_ns, engine.options().oversubscribed},
-          trace_{most_peers(ops_)}, element_bytes_{size_of(dtype)}, reduce_copy_{reduce::reduce_copy(dtype, op)} {}
+          trace_{most_peers(ops_)},
+          element_bytes_{size_of(dtype)},
+          reduce_copy_{reduce::reduce_copy(dtype, op)} {}
 
     void run(const std::byte* input, std::byte* output) override {
         NoProbe none;
@@ -69,11 +75,12 @@ void check_placement(const bootstrap::Bootstrap& bootstrap) {
             ExitCode::unusable_engine, "engine host-shm needs all ranks on one host; rank " +
                                            std::to_string(bootstrap.rank()) + " shares memory with " +
                                            std::to_string(bootstrap.local_ranks().size()) + " of " +
-                                           std::to_string(bootstrap.size())
-        };
+                                           std::to_string(bootstrap.size())};
     }
     if (bootstrap.size() > max_ranks) {
-        throw Error{ExitCode::unusable_engine, "engine host-shm has room for " + std::to_string(max_ranks) + " ranks"};
+        throw Error{
+            ExitCode::unusable_engine,
+            "engine host-shm has room for " + std::to_string(max_ranks) + " ranks"};
     }
 }
 
@@ -86,12 +93,16 @@ HostEngine::HostEngine(bootstrap::Bootstrap& bootstrap, const HostOptions& optio
     control_ = reinterpret_cast<Control*>(control_window_->of(0));
 }
 
-bool HostEngine::has(Protocol protocol) { return protocol == Protocol::ll || protocol == Protocol::simple; }
+bool HostEngine::has(Protocol protocol) {
+    return protocol == Protocol::ll || protocol == Protocol::simple;
+}
 
 schedule::LinkFormat HostEngine::format(Protocol protocol) {
     if (protocol == Protocol::ll) return LowLatency::format;
     if (protocol == Protocol::simple) return Simple::format;
-    throw Error{ExitCode::unusable_engine, "engine host-shm does not have protocol " + std::string{name_of(protocol)}};
+    throw Error{
+        ExitCode::unusable_engine,
+        "engine host-shm does not have protocol " + std::string{name_of(protocol)}};
 }
 
 std::unique_ptr<Collective> HostEngine::prepare(
@@ -108,22 +119,23 @@ std::unique_ptr<Collective> HostEngine::prepare(
 std::unique_ptr<Collective> HostEngine::prepare_kernel(
     const ringscope_host_kernel& kernel, std::int64_t count, DataType dtype, ReduceOp op
 ) {
-    const ringscope_kernel_request request{.size = sizeof(ringscope_kernel_request),
-                                           .ranks = bootstrap_.size(),
-                                           .rank = bootstrap_.rank(),
-                                           .dtype = static_cast<std::int32_t>(dtype),
-                                           .reduction = static_cast<std::int32_t>(op),
-                                           .count = count,
-                                           .windows = nullptr,
-                                           .wait = nullptr,
-                                           .keep_waiting = nullptr};
+    const ringscope_kernel_request request{
+        .size = sizeof(ringscope_kernel_request),
+        .ranks = bootstrap_.size(),
+        .rank = bootstrap_.rank(),
+        .dtype = static_cast<std::int32_t>(dtype),
+        .reduction = static_cast<std::int32_t>(op),
+        .count = count,
+        .windows = nullptr,
+        .wait = nullptr,
+        .keep_waiting = nullptr};
     return std::make_unique<KernelCollective>(bootstrap_, *this, kernel, request);
 }
 
 std::string stuck_message(const Control& control, std::int32_t ranks, std::int64_t wait_ns) {
     std::this_thread::sleep_for(std::chrono::milliseconds{200});
-    return "no progress for " + std::to_string(wait_ns / 1'000'000) + " ms (timeout.wait): " +
-           describe_stuck(control, ranks);
+    return "no progress for " + std::to_string(wait_ns / 1'000'000) +
+           " ms (timeout.wait): " + describe_stuck(control, ranks);
 }
 
 }  // namespace ringscope::engine::host

@@ -27,8 +27,8 @@ struct HostOptions {
     bool oversubscribed = false;            ///< ranks share cores: yield and sleep early
 };
 
-/// Engine host-shm: interprets schedules between the ranks of one host, over windows that all of them map. The ranks are
-/// processes, or threads of one process; the code is the same.
+/// Engine host-shm: interprets schedules between the ranks of one host, over windows that all of them map.
+/// The ranks are processes, or threads of one process; the code is the same.
 class HostEngine {
  public:
     static constexpr const char* name = "host-shm";
@@ -37,11 +37,12 @@ class HostEngine {
     HostEngine(bootstrap::Bootstrap& bootstrap, const HostOptions& options);
 
     [[nodiscard]] static bool has(Protocol protocol);
-    /// How a protocol moves a message here. Throws Error (unusable_engine) for one that this engine does not have.
+    /// How a protocol moves a message here. Throws Error (unusable_engine) for one that this engine does not
+    /// have.
     [[nodiscard]] static schedule::LinkFormat format(Protocol protocol);
 
-    /// Prepares an all-reduce with this plan. Connections are kept by `key` (the algorithm and its parameters) and used
-    /// again for other message sizes. [collective]
+    /// Prepares an all-reduce with this plan. Connections are kept by `key` (the algorithm and its
+    /// parameters) and used again for other message sizes. [collective]
     [[nodiscard]] std::unique_ptr<Collective> prepare(
         const std::string& key, const schedule::Plan& plan, DataType dtype, ReduceOp op
     );

@@ -11,8 +11,8 @@
 
 namespace ringscope::engine::host {
 
-/// Plays a rank's program. The protocol and what is observed are template arguments, so that the untraced code has no trace
-/// in it; everything else is data.
+/// Plays a rank's program. The protocol and what is observed are template arguments, so that the untraced
+/// code has no trace in it; everything else is data.
 template <class Link, class Probe>
 void interpret(
     std::span<const ReadyOp> ops, const Buffers& buffers, Scratch& scratch, Waiter& waiter, Probe& probe

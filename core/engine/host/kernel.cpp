@@ -10,7 +10,9 @@ KernelCollective::KernelCollective(
     bootstrap::Bootstrap& bootstrap, HostEngine& engine, const ringscope_host_kernel& kernel,
     const ringscope_kernel_request& request
 )
-    : engine_{engine}, table_{kernel}, request_{request},
+    : engine_{engine},
+      table_{kernel},
+      request_{request},
       windows_{transport::make_windows(bootstrap, kernel.window_bytes(&request))},
       waiter_{engine.control(), request.rank, engine.options().wait_ns, engine.options().oversubscribed} {
     for (std::int32_t rank = 0; rank < request.ranks; ++rank) addresses_.push_back(windows_->of(rank));
@@ -31,6 +33,7 @@ KernelCollective::~KernelCollective() {
 
 void KernelCollective::run(const std::byte* input, std::byte* output) {
     patience_.deadline_ns = 0;
+    patience_.peer = -1;
     if (table_.execute(kernel_, input, output) == RINGSCOPE_OK) return;
     if (patience_.peer < 0) throw Error{ExitCode::internal, "the plugin's kernel failed"};
     try {

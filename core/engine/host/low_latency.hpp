@@ -11,14 +11,15 @@
 
 namespace ringscope::engine::host {
 
-/// Protocol LL: every 4 bytes of payload travel with a 32-bit flag in one 8-byte word, which is stored and loaded whole.
-/// Data and flag arrive together, so relaxed order suffices and no counter is posted: one hop costs one cache miss.
+/// Protocol LL: every 4 bytes of payload travel with a 32-bit flag in one 8-byte word, which is stored and
+/// loaded whole. Data and flag arrive together, so relaxed order suffices and no counter is posted: one hop
+/// costs one cache miss.
 ///
-/// The flag is the number of the message on its connection, in `flag_bits` bits. A slot's words of an earlier round could
-/// be taken for new ones once the numbers wrap, where the rounds between filled less of the slot. Therefore in the last
-/// `slots` messages of every half of the number range the sender fills the whole slot with the current flag: between any
-/// two messages of equal flag every slot has been cleaned. `clean` exists so that a test can leave that out and see the
-/// wrong sums.
+/// The flag is the number of the message on its connection, in `flag_bits` bits. A slot's words of an earlier
+/// round could be taken for new ones once the numbers wrap, where the rounds between filled less of the slot.
+/// Therefore in the last `slots` messages of every half of the number range the sender fills the whole slot
+/// with the current flag: between any two messages of equal flag every slot has been cleaned. `clean` exists
+/// so that a test can leave that out and see the wrong sums.
 template <int flag_bits, bool clean = true>
 struct BasicLowLatency {
     static constexpr schedule::LinkFormat format{
@@ -28,11 +29,15 @@ struct BasicLowLatency {
     static constexpr std::int64_t block_bytes = 1024;
 
     template <class Probe>
-    static void play(const ReadyOp& op, const Buffers& buffers, Scratch& scratch, Waiter& waiter, Probe& probe) {
+    static void play(
+        const ReadyOp& op, const Buffers& buffers, Scratch& scratch, Waiter& waiter, Probe& probe
+    ) {
         for (std::size_t i = 0; i < op.recvs.size(); ++i) {
             const Word* first = words(op.recvs[i].end->slot());
             const std::uint32_t flag = flag_of(*op.recvs[i].end);
-            await_data(op, i, true, [&] { return flag_in(load(first)) == flag; }, waiter, probe);
+            await_data(
+                op, i, true, [&] { return flag_in(load(first)) == flag; }, waiter, probe
+            );
         }
         for (std::size_t i = 0; i < op.sends.size(); ++i) await_credit(op, i, true, waiter, probe);
         for (std::int64_t at = 0; at < op.bytes.size; at += block_bytes) {
@@ -50,7 +55,9 @@ struct BasicLowLatency {
     static Word* words(std::byte* slot) { return reinterpret_cast<Word*>(slot); }
     static std::uint64_t load(const Word* word) { return word->load(std::memory_order_relaxed); }
     static std::uint32_t flag_in(std::uint64_t word) { return static_cast<std::uint32_t>(word >> 32); }
-    static std::uint32_t flag_of(const End& end) { return static_cast<std::uint32_t>((end.count + 1) & flag_mask); }
+    static std::uint32_t flag_of(const End& end) {
+        return static_cast<std::uint32_t>((end.count + 1) & flag_mask);
+    }
 
     /// Bytes at .. at+size of the message: unpack what is received, reduce, pack what is sent.
     template <class Probe>
@@ -64,7 +71,8 @@ struct BasicLowLatency {
         const bool copies = op.recvs.size() + (op.local_at >= 0 ? 1 : 0) == 1 && op.divisor == 0;
         int sources = 0;
         for (std::size_t i = 0; i <= op.recvs.size(); ++i) {
-            if (static_cast<std::int32_t>(i) == op.local_at) scratch.sources[sources++] = buffers.local(op, begin);
+            if (static_cast<std::int32_t>(i) == op.local_at)
+                scratch.sources[sources++] = buffers.local(op, begin);
             if (i == op.recvs.size()) break;
             std::byte* target = copies && stored != nullptr ? stored : (block += block_bytes);
             unpack(op, i, at, target, size, waiter, probe);
@@ -84,15 +92,16 @@ struct BasicLowLatency {
     /// Every word is checked, for the order in which words become visible is not promised.
     template <class Probe>
     static void unpack(
-        const ReadyOp& op, std::size_t i, std::int64_t at, std::byte* target, std::int64_t size, Waiter& waiter,
-        Probe& probe
+        const ReadyOp& op, std::size_t i, std::int64_t at, std::byte* target, std::int64_t size,
+        Waiter& waiter, Probe& probe
     ) {
         const Inbox& inbox = *op.recvs[i].end;
         const Word* word = words(inbox.slot()) + at / 4;
         const std::uint32_t flag = flag_of(inbox);
         const auto take = [&](std::int64_t index) {
             const std::uint64_t value = load(word + index);
-            if (flag_in(value) == flag) [[likely]] return static_cast<std::uint32_t>(value);
+            if (flag_in(value) == flag) [[likely]]
+                return static_cast<std::uint32_t>(value);
             return await_word(op, i, word + index, flag, waiter, probe);
         };
         const std::int64_t whole = size / 4;
@@ -100,12 +109,15 @@ struct BasicLowLatency {
         if (size % 4 != 0) put(target + 4 * whole, take(whole), size % 4);
     }
 
-    /// Out of line, so that the loop around it keeps its variables in registers: measured, it halves the time of a word.
+    /// Out of line, so that the loop around it keeps its variables in registers: measured, it halves the time
+    /// of a word.
     template <class Probe>
     [[gnu::noinline]] static std::uint32_t await_word(
         const ReadyOp& op, std::size_t i, const Word* word, std::uint32_t flag, Waiter& waiter, Probe& probe
     ) {
-        await_data(op, i, false, [=] { return flag_in(load(word)) == flag; }, waiter, probe);
+        await_data(
+            op, i, false, [=] { return flag_in(load(word)) == flag; }, waiter, probe
+        );
         return static_cast<std::uint32_t>(load(word));
     }
 
@@ -152,7 +164,8 @@ struct BasicLowLatency {
     static void clean_rest(const Outbox& outbox, std::int64_t used_words) {
         Word* word = words(outbox.slot());
         const std::uint64_t flag = std::uint64_t{flag_of(outbox)} << 32;
-        for (std::int64_t i = used_words; i < outbox.slot_bytes / 8; ++i) word[i].store(flag, std::memory_order_relaxed);
+        for (std::int64_t i = used_words; i < outbox.slot_bytes / 8; ++i)
+            word[i].store(flag, std::memory_order_relaxed);
     }
 };
 

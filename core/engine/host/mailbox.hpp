@@ -8,11 +8,12 @@
 
 namespace ringscope::engine::host {
 
-/// The head of a directed connection's memory, which lies in the receiver's window: two counters with one writer each,
-/// on cache-line pairs of their own, and then the slots. Zeroed memory is an empty connection.
+/// The head of a directed connection's memory, which lies in the receiver's window: two counters with one
+/// writer each, on cache-line pairs of their own, and then the slots. Zeroed memory is an empty connection.
 struct Mailbox {
-    alignas(128) std::atomic<std::uint64_t> posted;    ///< written by the sender: slots filled so far
-    alignas(128) std::atomic<std::uint64_t> consumed;  ///< written by the receiver: slots free again (credits)
+    alignas(128) std::atomic<std::uint64_t> posted;  ///< written by the sender: slots filled so far
+    alignas(128
+    ) std::atomic<std::uint64_t> consumed;  ///< written by the receiver: slots free again (credits)
 
     [[nodiscard]] std::byte* slots() { return reinterpret_cast<std::byte*>(this) + sizeof(Mailbox); }
     [[nodiscard]] static constexpr std::int64_t bytes(std::int64_t slots, std::int64_t slot_bytes) {

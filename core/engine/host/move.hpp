@@ -20,7 +20,8 @@ struct Port {
     Where where;
 };
 
-/// An op made ready to run: pointers instead of ranks, bytes instead of chunks. Ops that move nothing are left out.
+/// An op made ready to run: pointers instead of ranks, bytes instead of chunks. Ops that move nothing are
+/// left out.
 struct ReadyOp {
     std::int32_t channel = 0;
     std::int32_t index = 0;  ///< in the program

@@ -22,8 +22,8 @@ struct NoProbe {
     void end(const ReadyOp&) {}
 };
 
-/// The probe of traced runs: one event per op, direction and peer. An op begins where the one before it ended, so that a
-/// rank's events cover its time without gaps.
+/// The probe of traced runs: one event per op, direction and peer. An op begins where the one before it
+/// ended, so that a rank's events cover its time without gaps.
 class TraceProbe {
  public:
     explicit TraceProbe(std::size_t peers) : recvs_(peers), sends_(peers) {}
@@ -68,9 +68,18 @@ class TraceProbe {
         row.wire += wire;
     }
     void write(const Row& row, std::size_t message, trace::Direction direction) {
-        log_->add({.channel = op_->channel, .op = op_->index, .message = static_cast<std::int32_t>(message),
-                  .direction = direction, .payload_bytes = row.payload, .wire_bytes = row.wire, .begin_ns = begin_,
-                  .ready_ns = row.ready_ns, .end_ns = last_, .wait_ns = row.wait_ns});
+        log_->add(
+            {.channel = op_->channel,
+             .op = op_->index,
+             .message = static_cast<std::int32_t>(message),
+             .direction = direction,
+             .payload_bytes = row.payload,
+             .wire_bytes = row.wire,
+             .begin_ns = begin_,
+             .ready_ns = row.ready_ns,
+             .end_ns = last_,
+             .wait_ns = row.wait_ns}
+        );
     }
 
     EventLog* log_ = nullptr;

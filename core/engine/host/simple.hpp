@@ -7,8 +7,8 @@
 
 namespace ringscope::engine::host {
 
-/// Protocol Simple: whole slices behind counters. Each part of an op fills one slot; the data come first, then the
-/// counter, with release; the reader takes the counter with acquire, then the data.
+/// Protocol Simple: whole slices behind counters. Each part of an op fills one slot; the data come first,
+/// then the counter, with release; the reader takes the counter with acquire, then the data.
 struct Simple {
     static constexpr schedule::LinkFormat format{
         .protocol = Protocol::simple, .line_bytes = 1, .line_payload_bytes = 1, .min_parts = 2, .parts = 2};
@@ -17,9 +17,13 @@ struct Simple {
     static constexpr std::int64_t block_bytes = 0;
 
     template <class Probe>
-    static void play(const ReadyOp& op, const Buffers& buffers, Scratch& scratch, Waiter& waiter, Probe& probe) {
+    static void play(
+        const ReadyOp& op, const Buffers& buffers, Scratch& scratch, Waiter& waiter, Probe& probe
+    ) {
         for (std::int64_t part = 0; part < op.parts; ++part) {
-            play_part(op, schedule::cut(op.bytes, op.parts, part), part == 0, buffers, scratch, waiter, probe);
+            play_part(
+                op, schedule::cut(op.bytes, op.parts, part), part == 0, buffers, scratch, waiter, probe
+            );
         }
     }
 
@@ -31,7 +35,9 @@ struct Simple {
     ) {
         for (std::size_t i = 0; i < op.recvs.size(); ++i) {
             Inbox& inbox = *op.recvs[i].end;
-            await_data(op, i, first, [&] { return inbox.has_message(); }, waiter, probe);
+            await_data(
+                op, i, first, [&] { return inbox.has_message(); }, waiter, probe
+            );
         }
         for (std::size_t i = 0; i < op.sends.size(); ++i) await_credit(op, i, first, waiter, probe);
         move(op, range, buffers, scratch);

@@ -19,13 +19,15 @@ struct Where {
     bool for_credit = false;
 };
 
-/// Bounded waiting: pause, then yield, then (where ranks share cores) short sleeps, with a deadline and an abort word.
+/// Bounded waiting: pause, then yield, then (where ranks share cores) short sleeps, with a deadline and an
+/// abort word.
 class Waiter {
  public:
     Waiter(Control& control, std::int32_t rank, std::int64_t limit_ns, bool oversubscribed)
         : control_{control}, rank_{rank}, limit_ns_{limit_ns}, oversubscribed_{oversubscribed} {}
 
-    /// Returns when `ready()` is true; throws GaveUp, after leaving a record of `where`, when it does not come true.
+    /// Returns when `ready()` is true; throws GaveUp, after leaving a record of `where`, when it does not
+    /// come true.
     template <class Ready>
     void wait(Ready ready, const Where& where) {
         for (int polls = 0; polls < spins(); ++polls) {
@@ -54,7 +56,9 @@ class Waiter {
 #endif
     }
     /// Spinning on a shared core only keeps the peer from running.
-    [[nodiscard]] int spins() const { return oversubscribed_ ? 64 : 4096; }
+    [[nodiscard]] int spins() const {
+        return oversubscribed_ ? 64 : 4096;
+    }
     void relax(std::int64_t round) const;
 
     Control& control_;

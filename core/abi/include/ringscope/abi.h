@@ -64,42 +64,43 @@ enum { RINGSCOPE_LOCAL_NONE = 0, RINGSCOPE_LOCAL_INPUT = 1, RINGSCOPE_LOCAL_OUTP
 
 /* Where a schedule is played: one sequential program per rank and channel. */
 typedef struct ringscope_place {
-    uint32_t size;    /* sizeof(ringscope_place) */
-    int32_t ranks;    /* >= 2: a single rank needs no schedule */
-    int32_t rank;     /* 0 .. ranks-1 */
-    int32_t channels; /* >= 1 */
-    int32_t channel;  /* 0 .. channels-1 */
-    int64_t slices;   /* >= 1: pieces that this channel's part of every chunk is cut into */
+    uint32_t size;     /* sizeof(ringscope_place) */
+    int32_t ranks;     /* >= 2: a single rank needs no schedule */
+    int32_t rank;      /* 0 .. ranks-1 */
+    int32_t channels;  /* >= 1 */
+    int32_t channel;   /* 0 .. channels-1 */
+    int64_t slices;    /* >= 1: pieces that this channel's part of every chunk is cut into */
     int64_t in_flight; /* >= 1: messages that a connection holds, for a schedule's own pipelining */
 } ringscope_place;
 
-/* One op: receive one message from each of `recv`, combine them in the listed order with the own contribution at
- * place `local_at`, then store the result to the output and send it to each of `send`.
+/* One op: receive one message from each of `recv`, combine them in the listed order with the own contribution
+ * at place `local_at`, then store the result to the output and send it to each of `send`.
  *
- * The op applies to slice `slice` of chunks first_chunk .. first_chunk+chunk_count-1, walked in this order, one
- * message per chunk and peer. Without recv and with a local contribution it reads; with neither it is an error.
- * Accumulation goes to the output, never to the input. */
+ * The op applies to slice `slice` of chunks first_chunk .. first_chunk+chunk_count-1, walked in this order,
+ * one message per chunk and peer. Without recv and with a local contribution it reads; with neither it is an
+ * error. Accumulation goes to the output, never to the input. */
 typedef struct ringscope_op {
-    uint32_t size;        /* sizeof(ringscope_op) */
-    int32_t recv_count;   /* 0 .. ranks-1 */
-    int32_t send_count;   /* 0 .. ranks-1 */
-    int32_t local;        /* RINGSCOPE_LOCAL_* */
-    int32_t local_at;     /* received messages that come before the own contribution: 0 .. recv_count */
-    int32_t store;        /* 1: the result goes to the output */
-    int32_t finish;       /* 1: this reduction completes the chunk (avg divides here, once) */
-    int32_t phase;        /* RINGSCOPE_REDUCE_SCATTER ... */
-    const int32_t* recv;  /* distinct ranks, in the order of summation */
-    const int32_t* send;  /* distinct ranks, in the order of sending */
-    int64_t slice;        /* 0 .. slices-1 */
-    int32_t first_chunk;  /* 0 .. chunks-1 */
-    int32_t chunk_count;  /* >= 1 */
+    uint32_t size;       /* sizeof(ringscope_op) */
+    int32_t recv_count;  /* 0 .. ranks-1 */
+    int32_t send_count;  /* 0 .. ranks-1 */
+    int32_t local;       /* RINGSCOPE_LOCAL_* */
+    int32_t local_at;    /* received messages that come before the own contribution: 0 .. recv_count */
+    int32_t store;       /* 1: the result goes to the output */
+    int32_t finish;      /* 1: this reduction completes the chunk (avg divides here, once) */
+    int32_t phase;       /* RINGSCOPE_REDUCE_SCATTER ... */
+    const int32_t* recv; /* distinct ranks, in the order of summation */
+    const int32_t* send; /* distinct ranks, in the order of sending */
+    int64_t slice;       /* 0 .. slices-1 */
+    int32_t first_chunk; /* 0 .. chunks-1 */
+    int32_t chunk_count; /* >= 1 */
 } ringscope_op;
 
 /* Receives the ops of one play. Both functions belong to the caller of `play`. */
 typedef struct ringscope_sink {
     uint32_t size; /* sizeof(ringscope_sink) */
     void* self;
-    /* Takes a copy of the op and its peers. A status other than RINGSCOPE_OK ends the play and is returned by it. */
+    /* Takes a copy of the op and its peers. A status other than RINGSCOPE_OK ends the play and is returned by
+     * it. */
     int32_t (*op)(void* self, const ringscope_op* op);
     /* Hands over the reason before `play` returns RINGSCOPE_FAILED. Copies the text. */
     void (*fail)(void* self, const char* text);
@@ -118,8 +119,8 @@ typedef struct ringscope_algorithm {
     const char* id;          /* lower case with hyphens, for example "ring-ll" */
     const char* description; /* one line */
     int32_t protocol;        /* RINGSCOPE_LL ... */
-    /* [any-thread] Chunks that a message is cut into for this number of ranks (a ring: ranks); >= 1, or 0 when
-     * this number of ranks is not supported. */
+    /* [any-thread] Chunks that a message is cut into for this number of ranks (a ring: ranks); >= 1, or 0
+     * when this number of ranks is not supported. */
     int32_t (*chunks)(int32_t ranks);
     /* [any-thread] Plays the program of one rank and channel into the sink. */
     int32_t (*play)(const ringscope_place* place, const ringscope_sink* sink);
@@ -143,10 +144,11 @@ typedef struct ringscope_plugin {
     const ringscope_algorithm* (*algorithm)(int32_t index);
 } ringscope_plugin;
 
-/* Extension RINGSCOPE_HOST_KERNEL: a kernel of the plugin's own, for a pattern of ops that an interpreter cannot play as
- * fast. The schedule stays: it declares the traffic, is proved and described. What the kernel moves is verified like any
- * other result, but it is not traced. The core owns all memory; ranks meet in windows only.
- * Tags: [control] never timed, may allocate. [timed] no allocation, no output, no system call. */
+/* Extension RINGSCOPE_HOST_KERNEL: a kernel of the plugin's own, for a pattern of ops that an interpreter
+ * cannot play as fast. The schedule stays: it declares the traffic, is proved and described. What the kernel
+ * moves is verified like any other result, but it is not traced. The core owns all memory; ranks meet in
+ * windows only. Tags: [control] never timed, may allocate. [timed] no allocation, no output, no system call.
+ */
 #define RINGSCOPE_HOST_KERNEL "ringscope.kernel.host/1"
 
 /* What a kernel is made for. Pointers stay valid until destroy. */
@@ -157,10 +159,11 @@ typedef struct ringscope_kernel_request {
     int32_t dtype;
     int32_t reduction;
     int64_t count;        /* elements */
-    void* const* windows; /* windows[r]: the window of rank r, aligned to 4096 bytes, zeroed before the first execute */
+    void* const* windows; /* windows[r]: the window of rank r, aligned to 4096 bytes, zeroed before the first
+                             execute */
     void* wait;           /* for keep_waiting */
-    /* [timed] To be called in every loop that waits for a peer: 1 to go on, 0 when the time is up or another rank gave
-     * up; then execute returns RINGSCOPE_FAILED at once. */
+    /* [timed] To be called in every loop that waits for a peer: 1 to go on, 0 when the time is up or another
+     * rank gave up; then execute returns RINGSCOPE_FAILED at once. */
     int32_t (*keep_waiting)(void* wait, int32_t peer);
 } ringscope_kernel_request;
 

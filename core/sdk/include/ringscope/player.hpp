@@ -46,7 +46,9 @@ struct Chunks {
     std::int32_t count = 1;
 };
 
-[[nodiscard]] constexpr Chunks chunk(int index) { return {index, 1}; }
+[[nodiscard]] constexpr Chunks chunk(int index) {
+    return {index, 1};
+}
 
 /// The one op there is; the named ones of Player are shorthands for it. See ringscope_op.
 struct OpSpec {
@@ -97,8 +99,13 @@ class Player {
     }
     /// from + input, which completes the chunk -> output and to
     void recv_reduce_copy_send(const Peers& from, const Peers& to, Chunks c) {
-        op({.recv = from, .send = to, .local = Local::input, .local_at = from.count(), .store = true,
-            .finish = true, .chunks = c});
+        op({.recv = from,
+            .send = to,
+            .local = Local::input,
+            .local_at = from.count(),
+            .store = true,
+            .finish = true,
+            .chunks = c});
     }
 
     void op(const OpSpec& spec) {

@@ -11,7 +11,8 @@
 namespace ringscope {
 
 /// A closed form's signature: payload bytes that src sends to dst for a message of `bytes`.
-using ClosedForm = std::int64_t (*)(const ringscope_place*, std::int64_t bytes, std::int32_t src, std::int32_t dst);
+using ClosedForm =
+    std::int64_t (*)(const ringscope_place*, std::int64_t bytes, std::int32_t src, std::int32_t dst);
 
 /// Calls a schedule across the C boundary: exceptions become a status, their text goes to the sink.
 template <void (*schedule)(Player&)>
@@ -39,7 +40,8 @@ std::int32_t count_chunks(std::int32_t ranks) noexcept {
     }
 }
 
-/// One algorithm of a plugin: `chunks` gives the chunks a message is cut into, `schedule` plays one rank's program.
+/// One algorithm of a plugin: `chunks` gives the chunks a message is cut into, `schedule` plays one rank's
+/// program.
 template <void (*schedule)(Player&), int (*chunks)(int)>
 [[nodiscard]] constexpr ringscope_algorithm algorithm(
     const char* id, const char* description, std::int32_t protocol, ClosedForm closed_form = nullptr
@@ -60,15 +62,15 @@ template <void (*schedule)(Player&), int (*chunks)(int)>
 }  // namespace ringscope
 
 /// The closing line of a plugin: RINGSCOPE_PLUGIN("ring", "1.0", algorithm<...>(...), ...).
-#define RINGSCOPE_PLUGIN(NAME, VERSION, ...)                                                              \
-    namespace {                                                                                           \
-    constexpr ringscope_algorithm ringscope_algorithms[] = {__VA_ARGS__};                                 \
-    }                                                                                                     \
-    extern "C" __attribute__((visibility("default"))) const ringscope_plugin ringscope_entry = {          \
-        .abi_version = RINGSCOPE_ABI_VERSION,                                                             \
-        .size = sizeof(ringscope_plugin),                                                                 \
-        .name = NAME,                                                                                     \
-        .version = VERSION,                                                                               \
-        .algorithm_count = sizeof(ringscope_algorithms) / sizeof(ringscope_algorithms[0]),                \
-        .algorithm = [](std::int32_t index) { return &ringscope_algorithms[index]; },                     \
+#define RINGSCOPE_PLUGIN(NAME, VERSION, ...)                                                     \
+    namespace {                                                                                  \
+    constexpr ringscope_algorithm ringscope_algorithms[] = {__VA_ARGS__};                        \
+    }                                                                                            \
+    extern "C" __attribute__((visibility("default"))) const ringscope_plugin ringscope_entry = { \
+        .abi_version = RINGSCOPE_ABI_VERSION,                                                    \
+        .size = sizeof(ringscope_plugin),                                                        \
+        .name = NAME,                                                                            \
+        .version = VERSION,                                                                      \
+        .algorithm_count = sizeof(ringscope_algorithms) / sizeof(ringscope_algorithms[0]),       \
+        .algorithm = [](std::int32_t index) { return &ringscope_algorithms[index]; },            \
     }

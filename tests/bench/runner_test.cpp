@@ -1,0 +1,234 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "bench/sampler.hpp"
+#include "tests/bench/support.hpp"
+
+namespace ringscope::bench {
+namespace {
+
+using bootstrap::Bootstrap;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using trace::SampleState;
+
+const std::string two_cases = R"(
+version: 1
+sweep:
+  algorithms: [ring-simple]
+  sizes: [4096]
+measure: {warmup: 1, iterations: 3, mode: [isolated, back-to-back]}
+trace: {iterations: 2}
+)";
+
+/// A ring that spoils rank 1's result, or its input, in one of its operations.
+class Spoiling final : public engine::Collective {
+ public:
+    Spoiling(std::unique_ptr<engine::Collective> real, bool spoils_input, int operation)
+        : real_{std::move(real)}, spoils_input_{spoils_input}, left_{operation} {}
+    void run(const std::byte* input, std::byte* output) override {
+        real_->run(input, output);
+        spoil(input, output);
+    }
+    void run_traced(const std::byte* input, std::byte* output, engine::EventLog& events) override {
+        real_->run_traced(input, output, events);
+        spoil(input, output);
+    }
+
+ private:
+    void spoil(const std::byte* input, std::byte* output) {
+        if (left_-- != 0) return;
+        std::byte* target = spoils_input_ ? const_cast<std::byte*>(input) : output;
+        target[100] ^= std::byte{1};
+    }
+    std::unique_ptr<engine::Collective> real_;
+    bool spoils_input_;
+    int left_;
+};
+
+using Wrap = std::function<void(int rank, PreparedCase&)>;
+
+std::vector<RankResult> sample(const Experiment& experiment, std::size_t which, const Wrap& wrap = {}) {
+    const std::vector<Case> cases = expand(experiment);
+    std::vector<RankResult> results(2);
+    bootstrap::run_as_threads(2, [&](Bootstrap& bootstrap) {
+        const int rank = bootstrap.rank();
+        engine::host::HostEngine host{bootstrap, {.wait_ns = 20'000'000'000, .oversubscribed = true}};
+        Preparer preparer{bootstrap, built_plugins(), host};
+        PreparedCase prepared = preparer.prepare(cases[which]);
+        if (wrap) wrap(rank, prepared);
+        StartGate gate{
+            host.control(), rank, 2, StartMode::barrier, {host.control(), rank, 20'000'000'000, true}, true};
+        Sampler sampler{cases[which], experiment, prepared, gate, rank, 2};
+        results[static_cast<std::size_t>(rank)] = sampler.run();
+        bootstrap.barrier();
+    });
+    return results;
+}
+
+std::vector<SampleState> states_of(const RankResult& result) {
+    std::vector<SampleState> states;
+    for (const trace::SampleRow& row : result.samples) states.push_back(row.state);
+    return states;
+}
+
+TEST(Sampler, Isolated_ColdWarmupTimedTraced) {
+    const Experiment experiment = experiment_of(two_cases);
+    const auto results = sample(experiment, 0);
+    for (int rank : {0, 1}) {
+        const RankResult& result = results[static_cast<std::size_t>(rank)];
+        EXPECT_THAT(
+            states_of(result), ElementsAre(
+                                   SampleState::cold, SampleState::warmup, SampleState::ok, SampleState::ok,
+                                   SampleState::ok, SampleState::ok, SampleState::ok
+                               )
+        );
+        EXPECT_FALSE(result.samples[4].traced);
+        EXPECT_TRUE(result.samples[5].traced && result.samples[6].traced);
+        EXPECT_EQ(result.wrong, 0);
+        EXPECT_EQ(result.what, "");
+        EXPECT_EQ(result.hashes, results[0].hashes);
+        for (const trace::SampleRow& row : result.samples) {
+            EXPECT_EQ(row.rank, rank);
+            EXPECT_EQ(row.ops, 1);
+            EXPECT_LT(row.enter_ns, row.exit_ns);
+        }
+    }
+}
+
+/// A ring of two: 3 ops with 4 messages per rank and iteration.
+TEST(Sampler, TracedIterations_GiveTheirEventsInside) {
+    const auto results = sample(experiment_of(two_cases), 0);
+    for (const RankResult& result : results) {
+        ASSERT_THAT(result.events, SizeIs(2 * 4));
+        for (const trace::EventRow& e : result.events) {
+            const trace::SampleRow& sample = result.samples[static_cast<std::size_t>(e.iteration)];
+            EXPECT_TRUE(sample.traced);
+            EXPECT_LE(sample.enter_ns, e.begin_ns);
+            EXPECT_LE(e.end_ns, sample.exit_ns);
+            EXPECT_EQ(e.payload_bytes, 2048);
+            EXPECT_EQ(e.peer, 1 - e.rank);
+        }
+    }
+}
+
+TEST(Sampler, BackToBack_IsOneSampleOfAllOperations) {
+    const auto results = sample(experiment_of(two_cases), 1);
+    ASSERT_THAT(results[0].samples, SizeIs(5));
+    EXPECT_EQ(results[0].samples[2].ops, 3);
+    EXPECT_EQ(results[0].samples[2].state, SampleState::ok);
+    EXPECT_FALSE(results[0].samples[2].traced);
+}
+
+TEST(Sampler, SmallEventLog_DropsAndCounts) {
+    const auto results = sample(experiment_of(two_cases, {"trace.max_events_per_rank=5"}), 0);
+    EXPECT_THAT(results[0].events, SizeIs(5));
+    EXPECT_EQ(results[0].events_dropped, 3);
+}
+
+TEST(Sampler, WrongInOneTimedOperation_IsCaughtInThatOne) {
+    const auto results = sample(experiment_of(two_cases), 0, [](int rank, PreparedCase& prepared) {
+        if (rank == 1)
+            prepared.collective = std::make_unique<Spoiling>(std::move(prepared.collective), false, 4);
+    });
+    EXPECT_EQ(results[0].wrong, 0);
+    EXPECT_EQ(results[1].wrong, 1);
+    EXPECT_THAT(results[1].what, HasSubstr("iteration 4, rank 1"));
+    EXPECT_EQ(results[1].samples[3].state, SampleState::ok);
+    EXPECT_EQ(results[1].samples[4].state, SampleState::verify_failed);
+    EXPECT_NE(results[1].hashes[4], results[0].hashes[4]);
+    EXPECT_EQ(results[1].hashes[5], results[0].hashes[5]);
+}
+
+TEST(Sampler, WrongInTheMiddleOfABatch_IsCaught) {
+    const auto results = sample(experiment_of(two_cases), 1, [](int rank, PreparedCase& prepared) {
+        if (rank == 0)
+            prepared.collective = std::make_unique<Spoiling>(std::move(prepared.collective), false, 3);
+    });
+    EXPECT_EQ(results[0].samples[2].state, SampleState::verify_failed);
+    EXPECT_EQ(results[0].wrong, 1);
+}
+
+TEST(Sampler, InputChanged_IsCaught) {
+    const auto results = sample(experiment_of(two_cases), 0, [](int rank, PreparedCase& prepared) {
+        if (rank == 1)
+            prepared.collective = std::make_unique<Spoiling>(std::move(prepared.collective), true, 2);
+    });
+    EXPECT_EQ(results[1].samples[2].state, SampleState::verify_failed);
+    EXPECT_THAT(results[1].what, HasSubstr("input"));
+}
+
+TEST(Runner, AllWell_ReportsEachCaseWithItsTime) {
+    KeepingReporter reporter;
+    const Outcome outcome = run_on_threads(experiment_of(two_cases), 2, {&reporter, nullptr});
+    EXPECT_EQ(outcome.code, ExitCode::ok);
+    EXPECT_EQ(outcome.first_fault, "");
+    EXPECT_FALSE(outcome.lossy);
+    EXPECT_EQ(outcome.traffic.cases_checked, 2);
+    EXPECT_EQ(outcome.traffic.links_checked, 4);
+    EXPECT_EQ(outcome.traffic.links_equal, 4);
+    ASSERT_THAT(reporter.cases, SizeIs(2));
+    for (const report::CaseSummary& summary : reporter.cases) {
+        EXPECT_EQ(summary.row.status, trace::CaseStatus::ok);
+        EXPECT_GT(summary.time_ns, 0);
+        EXPECT_EQ(summary.busiest_link_bytes, 4096);
+        EXPECT_EQ(summary.row.events_expected, 2 * 2 * 4);
+        EXPECT_EQ(summary.row.events_written, 2 * 2 * 4);
+    }
+}
+
+TEST(Runner, SingleRank_IsACopyWithoutTraffic) {
+    KeepingReporter reporter;
+    const Outcome outcome = run_on_threads(experiment_of(two_cases), 1, {&reporter, nullptr});
+    EXPECT_EQ(outcome.code, ExitCode::ok);
+    EXPECT_EQ(outcome.traffic.links_checked, 0);
+    EXPECT_EQ(reporter.cases[0].busiest_link_bytes, 0);
+}
+
+TEST(Runner, DroppedEvents_AreLossy_NotWrong) {
+    KeepingReporter reporter;
+    const auto experiment = experiment_of(two_cases, {"trace.max_events_per_rank=5"});
+    const Outcome outcome = run_on_threads(experiment, 2, {&reporter, nullptr});
+    EXPECT_EQ(outcome.code, ExitCode::ok);
+    EXPECT_TRUE(outcome.lossy);
+    EXPECT_EQ(reporter.cases[0].row.events_dropped, 2 * 3);
+    EXPECT_EQ(reporter.cases[0].row.events_written, 2 * 5);
+}
+
+TEST(Runner, CaseThatWouldDeadlock_FailsAlone) {
+    KeepingReporter reporter;
+    const auto experiment = experiment_of(R"(
+version: 1
+sweep:
+  algorithms:
+    - {id: ring-simple, params: {slots: 2, slot_bytes: 4096}}
+    - {id: ring-ll, params: {slots: 3, slot_bytes: 4096}}
+  sizes: [65536]
+measure: {warmup: 0, iterations: 1}
+)");
+    const Outcome outcome = run_on_threads(experiment, 3, {&reporter, nullptr});
+    EXPECT_EQ(outcome.code, ExitCode::usage);
+    EXPECT_THAT(outcome.first_fault, HasSubstr("deadlock with 2 slots"));
+    ASSERT_THAT(reporter.cases, SizeIs(2));
+    EXPECT_EQ(reporter.cases[0].row.status, trace::CaseStatus::failed);
+    EXPECT_TRUE(std::isnan(reporter.cases[0].time_ns));
+    EXPECT_EQ(reporter.cases[1].row.status, trace::CaseStatus::ok);
+}
+
+TEST(Runner, MoreThanTheMemory_FailsBeforeItIsTaken) {
+    const auto experiment =
+        experiment_of("version: 1\nsweep: {algorithms: [ring-simple], sizes: [1048576GiB]}\n");
+    const Outcome outcome = run_on_threads(experiment, 2, {});
+    EXPECT_EQ(outcome.code, ExitCode::out_of_memory);
+    EXPECT_THAT(outcome.first_fault, HasSubstr("this host has"));
+}
+
+}  // namespace
+}  // namespace ringscope::bench

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench/runner.hpp"
+#include "bench/watchdog.hpp"
+#include "bootstrap/bootstrap.hpp"
+#include "config/parse.hpp"
+#include "engine/host/engine.hpp"
+#include "plugin/registry.hpp"
+
+namespace ringscope::bench {
+
+inline const plugin::PluginRegistry& built_plugins() {
+    static const plugin::PluginRegistry registry{std::vector<std::string>{RINGSCOPE_PLUGIN_FOLDER}};
+    return registry;
+}
+
+inline Experiment experiment_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
+    return parse_experiment(text, "test.yaml", {built_plugins().ids(), {"auto", "host-shm"}}, overrides);
+}
+
+/// What a run came to.
+struct Outcome {
+    ExitCode code = ExitCode::ok;
+    std::string first_fault;  ///< rank 0's
+    report::TrafficVerdict traffic;
+    bool lossy = false;
+};
+
+/// Keeps the summaries that rank 0 reports.
+class KeepingReporter final : public report::Reporter {
+ public:
+    void begin(const report::RunHeader&) override {}
+    void add(const report::CaseSummary& summary) override { cases.push_back(summary); }
+    void end(const report::TrafficVerdict&, ExitCode) override {}
+    std::vector<report::CaseSummary> cases;
+};
+
+/// The whole experiment on ranks as threads; rank 0 has the outputs. A watchdog that expires ends the
+/// process.
+inline Outcome run_on_threads(const Experiment& experiment, int ranks, Outputs outputs) {
+    const std::vector<Case> cases = expand(experiment);
+    Outcome outcome;
+    bootstrap::run_as_threads(ranks, [&](bootstrap::Bootstrap& bootstrap) {
+        const bool root = bootstrap.rank() == 0;
+        engine::host::HostEngine host{
+            bootstrap, {.wait_ns = experiment.timeout.wait_ns, .oversubscribed = true}};
+        Watchdog watchdog{[](const std::string&) { std::abort(); }};
+        Runner runner{bootstrap, experiment, built_plugins(), host, watchdog, root ? outputs : Outputs{}};
+        const ExitCode code = runner.run(cases);
+        if (root) outcome = {code, runner.first_fault(), runner.traffic(), runner.lossy()};
+        bootstrap.barrier();
+    });
+    return outcome;
+}
+
+}  // namespace ringscope::bench

@@ -1,0 +1,233 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/ledger.hpp"
+#include "bench/prepare.hpp"
+#include "bootstrap/bootstrap.hpp"
+#include "engine/host/engine.hpp"
+#include "engine/host/interpreter.hpp"
+#include "schedule/plan.hpp"
+#include "schedule/traffic.hpp"
+#include "tests/schedules/ring.hpp"
+#include "tests/schedules/tree.hpp"
+#include "tests/schedules/two_shot.hpp"
+#include "verify/guarded_buffer.hpp"
+#include "verify/verifier.hpp"
+
+namespace ringscope::engine::host {
+
+inline const std::vector<std::string> all_algorithms{"ring-ll",     "ring-simple", "tree-ll",
+                                                     "tree-simple", "two-shot-ll", "two-shot"};
+
+/// An id as a part of a test's name.
+inline std::string test_word(std::string id) {
+    for (char& c : id) c = c == '-' ? '_' : c;
+    return id;
+}
+
+inline std::string test_name_of_id(const testing::TestParamInfo<std::string>& info) {
+    return test_word(info.param);
+}
+
+inline const ringscope_algorithm& algorithm_of(const std::string& id) {
+    for (const auto* own :
+         {&schedules::tree_ll, &schedules::tree_simple, &schedules::two_shot_ll,
+          &schedules::two_shot_simple}) {
+        if (id == own->id) return *own;
+    }
+    return schedules::ring(id);
+}
+
+/// How a connection set is laid out.
+struct Layout {
+    std::int64_t slots = 4, slot_bytes = 4096;
+    std::int32_t channels = 1;
+};
+
+inline schedule::Plan plan_of(const std::string& id, int ranks, std::int64_t bytes, const Layout& layout) {
+    const ringscope_algorithm& algorithm = algorithm_of(id);
+    return schedule::make_plan(
+        algorithm, {.ranks = ranks,
+                    .bytes = bytes,
+                    .channels = layout.channels,
+                    .slots = layout.slots,
+                    .slot_bytes = layout.slot_bytes,
+                    .link = HostEngine::format(static_cast<Protocol>(algorithm.protocol))}
+    );
+}
+
+/// Texts from several threads.
+class Faults {
+ public:
+    void add(const std::string& text) {
+        const std::lock_guard lock{mutex_};
+        texts_.push_back(text);
+    }
+    [[nodiscard]] const std::vector<std::string>& texts() const { return texts_; }
+
+ private:
+    std::mutex mutex_;
+    std::vector<std::string> texts_;
+};
+
+/// Counts bytes by the address that they are stored at: which peer's mailbox holds it. Knows nothing of ops.
+class AddressTally {
+ public:
+    AddressTally() = default;
+    AddressTally(const std::vector<ReadyOp>& ops, int ranks) : bytes_(static_cast<std::size_t>(ranks)) {
+        for (const ReadyOp& op : ops) {
+            for (const auto& send : op.sends) add_mailbox(*send.end, send.where.peer);
+        }
+    }
+
+    void count(const void* address, std::int64_t bytes) {
+        const auto* at = static_cast<const std::byte*>(address);
+        if (last_ == nullptr || at < last_->begin || at >= last_->end) last_ = find(at);
+        if (last_ != nullptr) bytes_[static_cast<std::size_t>(last_->peer)] += bytes;
+    }
+    [[nodiscard]] std::int64_t to(int peer) const { return bytes_[static_cast<std::size_t>(peer)]; }
+
+ private:
+    struct Region {
+        const std::byte *begin, *end;
+        int peer;
+    };
+    void add_mailbox(const Outbox& outbox, int peer) {
+        const std::byte* begin = outbox.box->slots();
+        if (find(begin) != nullptr) return;
+        regions_.push_back({begin, begin + static_cast<std::int64_t>(outbox.slots) * outbox.slot_bytes, peer}
+        );
+    }
+    [[nodiscard]] const Region* find(const std::byte* at) const {
+        for (const Region& region : regions_) {
+            if (at >= region.begin && at < region.end) return &region;
+        }
+        return nullptr;
+    }
+
+    std::vector<Region> regions_;
+    std::vector<std::int64_t> bytes_;
+    const Region* last_ = nullptr;
+};
+
+/// The tally of the rank that this thread is.
+inline thread_local AddressTally tally;
+
+/// A sum of bytes that counts each one that it stores.
+inline void counting_sum(
+    const std::byte* const* sources, int source_count, std::byte* const* destinations, int destination_count,
+    std::int64_t count, std::int32_t
+) {
+    for (std::int64_t i = 0; i < count; ++i) {
+        unsigned sum = 0;
+        for (int s = 0; s < source_count; ++s) sum += std::to_integer<unsigned>(sources[s][i]);
+        for (int d = 0; d < destination_count; ++d) {
+            destinations[d][i] = static_cast<std::byte>(sum);
+            tally.count(destinations[d] + i, 1);
+        }
+    }
+}
+
+/// Traces, and counts the words that protocol LL stores.
+class CountingProbe : public TraceProbe {
+ public:
+    using TraceProbe::TraceProbe;
+    void stored(const void* address, std::int64_t bytes) { tally.count(address, bytes); }
+};
+
+inline std::vector<trace::EventRow> event_rows(const schedule::Plan& plan, int rank, const EventLog& log) {
+    std::vector<trace::EventRow> rows;
+    for (const RawEvent& raw : log.events()) {
+        const auto& program =
+            plan.programs[static_cast<std::size_t>(raw.channel)][static_cast<std::size_t>(rank)];
+        const schedule::Op& op = program.ops[static_cast<std::size_t>(raw.op)];
+        const auto messages = raw.direction == trace::Direction::recv ? program.recvs(op) : program.sends(op);
+        rows.push_back(
+            {.rank = rank,
+             .channel = raw.channel,
+             .op = raw.op,
+             .direction = raw.direction,
+             .peer = messages[static_cast<std::size_t>(raw.message)].peer,
+             .payload_bytes = raw.payload_bytes,
+             .wire_bytes = raw.wire_bytes}
+        );
+    }
+    return rows;
+}
+
+/// What came of one operation on all ranks.
+struct Played {
+    std::vector<trace::EventRow> events;
+    schedule::LinkBytes counted{1};   ///< stored in the peers' mailboxes
+    std::vector<std::string> faults;  ///< of the verifier, or a rank that waited in vain
+};
+
+/// Changes a rank's program before it runs.
+using Change = std::function<void(int rank, std::vector<ReadyOp>& ops)>;
+
+/// One sum of bytes with everything counted, played by the interpreter on ranks as threads.
+template <class Link>
+Played play_counted(
+    const schedule::Plan& plan, const Change& change = {}, std::int64_t wait_ns = 20'000'000'000
+) {
+    const int ranks = plan.request.ranks;
+    const verify::Pattern pattern{DataType::uint8, ReduceOp::sum, ranks, VerifyMode::exact};
+    Control control{};
+    Played played{.events = {}, .counted = schedule::LinkBytes{ranks}, .faults = {}};
+    std::mutex mutex;
+    bootstrap::run_as_threads(ranks, [&](bootstrap::Bootstrap& bootstrap) {
+        const int rank = bootstrap.rank();
+        Connections connections{bootstrap, plan};
+        std::vector<ReadyOp> ops = connections.make_ready(plan, 0, Link::min_part_bytes);
+        if (change) change(rank, ops);
+        verify::GuardedBuffer input{plan.request.bytes}, output{plan.request.bytes};
+        pattern.fill(input.data(), rank, plan.request.bytes, 1);
+        output.poison();
+        tally = AddressTally{ops, ranks};
+        Scratch scratch{static_cast<std::size_t>(ranks), Link::block_bytes};
+        Waiter waiter{control, rank, wait_ns, true};
+        EventLog log{2 * schedule::events_per_operation(plan, rank) + 16};
+        CountingProbe probe{static_cast<std::size_t>(ranks)};
+        bootstrap.barrier();
+        probe.start(log);
+        std::string fault;
+        try {
+            interpret<Link>(ops, {input.data(), output.data(), 1, counting_sum}, scratch, waiter, probe);
+            fault = verify::Verifier{pattern}.check(output, &input, rank, 1).what;
+        } catch (const GaveUp&) {
+            fault = "rank " + std::to_string(rank) + " waited in vain";
+        }
+        bootstrap.barrier();
+        const std::lock_guard lock{mutex};
+        if (!fault.empty()) played.faults.push_back(fault);
+        for (int peer = 0; peer < ranks; ++peer) played.counted.at(rank, peer) = tally.to(peer);
+        for (const trace::EventRow& row : event_rows(plan, rank, log)) played.events.push_back(row);
+    });
+    return played;
+}
+
+inline Played play_counted(
+    const schedule::Plan& plan, const Change& change = {}, std::int64_t wait_ns = 20'000'000'000
+) {
+    return plan.request.link.protocol == Protocol::ll ? play_counted<LowLatency>(plan, change, wait_ns)
+                                                      : play_counted<Simple>(plan, change, wait_ns);
+}
+
+/// The accounts of a plan, for make_ledger.
+inline bench::PreparedCase accounts_of(const std::string& id, const schedule::Plan& plan) {
+    bench::PreparedCase prepared;
+    prepared.declared = schedule::declared_traffic(plan);
+    prepared.closed_form = schedule::closed_form_traffic(algorithm_of(id), plan.request);
+    return prepared;
+}
+
+}  // namespace ringscope::engine::host
