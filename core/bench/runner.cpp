@@ -127,6 +127,42 @@ std::string different_outputs(const std::vector<RankResult>& results) {
     return "";
 }
 
+/// The verdict on the data, which comes first, and on the traffic.
+void judge(const std::vector<RankResult>& results, const Ledger& ledger, report::CaseSummary& summary) {
+    std::string what = different_outputs(results);
+    for (auto result = results.rbegin(); result != results.rend(); ++result) {
+        summary.row.wrong += result->wrong;
+        if (!result->what.empty()) what = result->what;
+    }
+    if (!what.empty()) summary.row.wrong = std::max<std::int64_t>(1, summary.row.wrong);
+    if (what.empty() && !ledger.differences.empty()) what = "traffic: " + ledger.differences.front();
+    summary.row.status = what.empty() ? trace::CaseStatus::ok : trace::CaseStatus::wrong;
+    summary.row.reason = what;
+    if (!results.front().hashes.empty()) summary.row.output_hash = results.front().hashes.back();
+}
+
+/// On a busy machine all samples may be late: times that include the delay, and say so, are more use than
+/// none.
+std::vector<Span> timed_spans(const std::vector<RankResult>& results, trace::CaseRow& row) {
+    const std::vector<Span> good = spans(results, trace::SampleState::ok, false);
+    if (!good.empty() || row.status != trace::CaseStatus::ok) return good;
+    std::vector<Span> late = spans(results, trace::SampleState::late_start, false);
+    if (!late.empty()) {
+        row.reason = "all " + std::to_string(late.size()) +
+                     " samples started late, their times include it (measure.start: barrier)";
+    }
+    return late;
+}
+
+void set_times(const std::vector<RankResult>& results, report::CaseSummary& summary) {
+    const bool isolated = summary.point.mode == Mode::isolated;
+    const std::vector<Span> timed = timed_spans(results, summary.row);
+    summary.time_ns = isolated ? median_ns(timed) : mean_ns(timed);
+    const double traced_ns = median_ns(spans(results, trace::SampleState::ok, true));
+    if (isolated) summary.row.trace_overhead = traced_ns / summary.time_ns - 1;
+    summary.waited_share = waited_share(results);
+}
+
 /// The number of events is known beforehand, so none can be missing without being noticed.
 void check_complete(const trace::CaseRow& row) {
     if (row.events_written + row.events_dropped == row.events_expected) return;
@@ -218,76 +254,70 @@ void Runner::run_case(const Case& point) {
 
 /// Everything that can fail on some ranks only is agreed on; the status is rank 0's judgement, known to all.
 void Runner::measure(const Case& point, report::CaseSummary& summary) {
-    PreparedCase prepared;
-    std::unique_ptr<Sampler> sampler;
     bootstrap::agree(bootstrap_, [&] {
         check_memory(point, experiment_, static_cast<std::int64_t>(bootstrap_.local_ranks().size()));
     });
-    prepared = preparer_.prepare(point);
+    PreparedCase prepared = preparer_.prepare(point);
+    describe_plan(prepared, summary.row);
+    const std::vector<RankResult> results = gather_results(sample(point, prepared));
+    bootstrap::agree(bootstrap_, [&] {
+        if (bootstrap_.rank() == 0) settle(prepared, results, summary);
+    });
+    share_status(summary.row);
+}
+
+RankResult Runner::sample(const Case& point, PreparedCase& prepared) {
+    std::unique_ptr<Sampler> sampler;
     bootstrap::agree(bootstrap_, [&] {
         sampler = std::make_unique<Sampler>(
             point, experiment_, prepared, gate_, bootstrap_.rank(), bootstrap_.size()
         );
     });
-    describe_plan(prepared, summary.row);
-
-    const RankResult mine = sampler->run();
-    sampler.reset();
-    std::vector<RankResult> results;
-    for (const std::string& bytes : bootstrap_.gather(pack(mine), 0)) results.push_back(unpack(bytes));
-    bootstrap::agree(bootstrap_, [&] {
-        if (bootstrap_.rank() != 0) return;
-        std::int64_t expected = 0;
-        for (int rank = 0; rank < bootstrap_.size(); ++rank)
-            expected += expected_events(experiment_, prepared, rank);
-        summary.row.events_expected = expected;
-        std::vector<trace::EventRow> events;
-        for (const RankResult& result : results) {
-            summary.row.events_dropped += result.events_dropped;
-            events.insert(events.end(), result.events.begin(), result.events.end());
-        }
-        summary.row.events_written = static_cast<std::int64_t>(events.size());
-        check_complete(summary.row);
-        Ledger ledger = make_ledger(point.index, prepared, events, summary.row.events_dropped > 0);
-        judge(prepared, results, ledger, summary);
-        note_traffic(summary, prepared, ledger);
-        store(summary, results, ledger);
-    });
-    std::string verdict = std::to_string(static_cast<int>(summary.row.status)) + " " + summary.row.reason;
-    bootstrap_.broadcast(verdict, 0);
-    summary.row.status = static_cast<trace::CaseStatus>(std::stoi(verdict));
-    summary.row.reason = verdict.substr(verdict.find(' ') + 1);
+    return sampler->run();
 }
 
-void Runner::judge(
-    const PreparedCase& prepared, const std::vector<RankResult>& results, Ledger& ledger,
-    report::CaseSummary& summary
-) const {
-    std::string what = different_outputs(results);
-    for (auto result = results.rbegin(); result != results.rend(); ++result) {
-        summary.row.wrong += result->wrong;
-        if (!result->what.empty()) what = result->what;
-    }
-    if (!what.empty()) summary.row.wrong = std::max<std::int64_t>(1, summary.row.wrong);
-    if (what.empty() && !ledger.differences.empty()) what = "traffic: " + ledger.differences.front();
-    summary.row.status = what.empty() ? trace::CaseStatus::ok : trace::CaseStatus::wrong;
-    summary.row.reason = what;
-    if (!results.front().hashes.empty()) summary.row.output_hash = results.front().hashes.back();
+std::vector<RankResult> Runner::gather_results(const RankResult& mine) {
+    std::vector<RankResult> results;
+    for (const std::string& bytes : bootstrap_.gather(pack(mine), 0)) results.push_back(unpack(bytes));
+    return results;
+}
 
-    std::vector<Span> untraced = spans(results, trace::SampleState::ok, false);
-    if (untraced.empty() && what.empty()) {
-        // A busy machine: a time that includes the delay, and says so, is more use than none.
-        untraced = spans(results, trace::SampleState::late_start, false);
-        summary.row.reason = "all " + std::to_string(untraced.size()) +
-                             " samples started late, their times include it (measure.start: barrier)";
-    }
-    const bool isolated = summary.point.mode == Mode::isolated;
-    summary.time_ns = isolated ? median_ns(untraced) : mean_ns(untraced);
-    const double traced_ns = median_ns(spans(results, trace::SampleState::ok, true));
-    if (isolated) summary.row.trace_overhead = traced_ns / summary.time_ns - 1;
-    summary.waited_share = waited_share(results);
-    if (prepared.declared)
+void Runner::share_status(trace::CaseRow& row) {
+    std::string status = std::to_string(static_cast<int>(row.status)) + " " + row.reason;
+    bootstrap_.broadcast(status, 0);
+    row.status = static_cast<trace::CaseStatus>(std::stoi(status));
+    row.reason = status.substr(status.find(' ') + 1);
+}
+
+/// What rank 0 makes of everybody's results: counts, verdict, traffic, file.
+void Runner::settle(
+    const PreparedCase& prepared, const std::vector<RankResult>& results, report::CaseSummary& summary
+) {
+    const std::vector<trace::EventRow> events = count_events(prepared, results, summary.row);
+    const Ledger ledger =
+        make_ledger(summary.row.case_index, prepared, events, summary.row.events_dropped > 0);
+    judge(results, ledger, summary);
+    set_times(results, summary);
+    if (prepared.declared) {
         summary.busiest_link_bytes = static_cast<double>(prepared.declared->payload.busiest());
+    }
+    note_traffic(summary, prepared, ledger);
+    store(summary, results, ledger);
+}
+
+std::vector<trace::EventRow> Runner::count_events(
+    const PreparedCase& prepared, const std::vector<RankResult>& results, trace::CaseRow& row
+) const {
+    std::vector<trace::EventRow> events;
+    for (int rank = 0; rank < bootstrap_.size(); ++rank) {
+        const RankResult& result = results[static_cast<std::size_t>(rank)];
+        row.events_expected += expected_events(experiment_, prepared, rank);
+        row.events_dropped += result.events_dropped;
+        events.insert(events.end(), result.events.begin(), result.events.end());
+    }
+    row.events_written = static_cast<std::int64_t>(events.size());
+    check_complete(row);
+    return events;
 }
 
 void Runner::note_traffic(

@@ -45,11 +45,15 @@ class Runner {
  private:
     void run_case(const Case& point);
     void measure(const Case& point, report::CaseSummary& summary);
-    void run_prepared(const Case& point, PreparedCase& prepared, report::CaseSummary& summary);
-    void judge(
-        const PreparedCase& prepared, const std::vector<RankResult>& results, Ledger& ledger,
-        report::CaseSummary& summary
+    [[nodiscard]] RankResult sample(const Case& point, PreparedCase& prepared);
+    [[nodiscard]] std::vector<RankResult> gather_results(const RankResult& mine);
+    void settle(
+        const PreparedCase& prepared, const std::vector<RankResult>& results, report::CaseSummary& summary
+    );
+    [[nodiscard]] std::vector<trace::EventRow> count_events(
+        const PreparedCase& prepared, const std::vector<RankResult>& results, trace::CaseRow& row
     ) const;
+    void share_status(trace::CaseRow& row);
     void note_traffic(const report::CaseSummary& summary, const PreparedCase& prepared, const Ledger& ledger);
     void store(
         const report::CaseSummary& summary, const std::vector<RankResult>& results, const Ledger& ledger
