@@ -8,9 +8,14 @@
 #include <chrono>
 
 #include "tests/config/support.hpp"
+#include "tests/effort.hpp"
 
 namespace ringscope {
 namespace {
+
+// Linear or quadratic is the question, not how fast the machine is: a busy one and a sanitizer get more of
+// it.
+constexpr double short_time = sanitized ? 30.0 : 5.0;
 
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -40,7 +45,7 @@ TEST(Yaml, refuses_an_alias_bomb_at_once) {
         const std::string before{static_cast<char>(c - 1)};
         bomb += std::string{c} + ": &" + c + " [" + repeated("*" + before + ", ", 9) + "]\n";
     }
-    EXPECT_LT(seconds_to_refuse(bomb), 1.0);
+    EXPECT_LT(seconds_to_refuse(bomb), short_time);
 }
 
 TEST(Yaml, refuses_tags) {
@@ -101,7 +106,7 @@ TEST(Yaml, refuses_what_is_too_large) {
     EXPECT_THAT(
         error_of("version: 1\nname: " + std::string(1025, 'a') + "\n"), StartsWith("x.yaml:2:7: a text of")
     );
-    EXPECT_LT(seconds_to_refuse(std::string(10 << 20, 'a')), 1.0);
+    EXPECT_LT(seconds_to_refuse(std::string(10 << 20, 'a')), short_time);
 }
 
 TEST(Yaml, refuses_nesting_deeper_than_16) {
@@ -111,25 +116,28 @@ TEST(Yaml, refuses_nesting_deeper_than_16) {
     );
 }
 
-TEST(Yaml, refuses_nesting_of_any_depth_within_a_second) {
-    EXPECT_LT(seconds_to_refuse(repeated("[", 100'000)), 1.0);  // over the limit of bytes
-    EXPECT_LT(seconds_to_refuse(repeated("[", 65'000)), 1.0);
-    EXPECT_LT(seconds_to_refuse(repeated("{", 65'000)), 1.0);
-    EXPECT_LT(seconds_to_refuse(repeated("{a: ", 16'000)), 1.0);
-    EXPECT_LT(seconds_to_refuse(repeated("- ", 32'000)), 1.0);
-    EXPECT_LT(seconds_to_refuse(repeated("? ", 32'000)), 1.0);
-    EXPECT_LT(seconds_to_refuse(repeated("[\n", 32'000)), 1.0);
+TEST(Yaml, refuses_nesting_of_any_depth_in_a_short_time) {
+    EXPECT_LT(seconds_to_refuse(repeated("[", 100'000)), short_time);  // over the limit of bytes
+    EXPECT_LT(seconds_to_refuse(repeated("[", 65'000)), short_time);
+    EXPECT_LT(seconds_to_refuse(repeated("{", 65'000)), short_time);
+    EXPECT_LT(seconds_to_refuse(repeated("{a: ", 16'000)), short_time);
+    EXPECT_LT(seconds_to_refuse(repeated("- ", 32'000)), short_time);
+    EXPECT_LT(seconds_to_refuse(repeated("? ", 32'000)), short_time);
+    EXPECT_LT(seconds_to_refuse(repeated("[\n", 32'000)), short_time);
 }
 
-TEST(Yaml, refuses_long_flat_nonsense_within_a_second) {
+TEST(Yaml, refuses_long_flat_nonsense_in_a_short_time) {
     std::string keys, duplicates = "version: 1\nsweep: {engines: [";
     for (int i = 0; i < 9'000; ++i) keys += "k" + std::to_string(i) + ":\n";
-    EXPECT_LT(seconds_to_refuse(keys), 1.0);
-    EXPECT_LT(seconds_to_refuse(duplicates + repeated("a,", 32'000) + "]}"), 1.0);
-    EXPECT_LT(seconds_to_refuse("version: 1\nsweep: {sizes: [" + repeated("x,", 32'000) + "]}"), 1.0);
-    EXPECT_LT(seconds_to_refuse("version: 1\nsweep: {dtypes: [" + repeated("float32,", 8'000) + "]}"), 1.0);
+    EXPECT_LT(seconds_to_refuse(keys), short_time);
+    EXPECT_LT(seconds_to_refuse(duplicates + repeated("a,", 32'000) + "]}"), short_time);
+    EXPECT_LT(seconds_to_refuse("version: 1\nsweep: {sizes: [" + repeated("x,", 32'000) + "]}"), short_time);
     EXPECT_LT(
-        seconds_to_refuse("version: 1\nsweep: {algorithms: [" + repeated("{id: a},", 8'000) + "]}"), 1.0
+        seconds_to_refuse("version: 1\nsweep: {dtypes: [" + repeated("float32,", 8'000) + "]}"), short_time
+    );
+    EXPECT_LT(
+        seconds_to_refuse("version: 1\nsweep: {algorithms: [" + repeated("{id: a},", 8'000) + "]}"),
+        short_time
     );
 }
 
