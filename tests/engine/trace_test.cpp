@@ -97,8 +97,8 @@ Moved measure() {
 /// Ring, N = 2: op 0 sends, op 1 receives it, reduces and sends on, op 2 receives. Rank 1 receives rank 0's
 /// op 0 in its op 1.
 TEST(Trace, SendDelayedByAMillisecond_MovesExactlyTheMatchingReceive) {
-    // A sanitizer's own time is no measurement: there only the order of magnitude is looked at.
-    const double tolerance_ns = (sanitized ? 3.0 : 0.1) * delay_ns;
+    // A sanitizer's own time adds to the waits; less than half of the delay still tells moved from not moved.
+    const double tolerance_ns = (sanitized ? 0.45 : 0.1) * delay_ns;
     Moved moved;
     for (int attempt = 0; attempt < 20; ++attempt) {  // a busy machine adds waits of its own
         moved = measure();
