@@ -24,7 +24,7 @@ constexpr std::array<TypeRow, RINGSCOPE_DTYPE_COUNT> type_rows{{
 constexpr std::array<std::string_view, RINGSCOPE_REDUCTION_COUNT> op_names{
     "sum", "prod", "min", "max", "avg"};
 constexpr std::array<std::string_view, RINGSCOPE_PROTOCOL_COUNT> protocol_names{"ll", "ll128", "simple"};
-constexpr std::array<std::string_view, 2> mode_names{"isolated", "back-to-back"};
+constexpr std::array<std::string_view, 3> mode_names{"isolated", "back-to-back", "graph"};
 
 template <class Enum, std::size_t n>
 std::optional<Enum> find(const std::array<std::string_view, n>& names, std::string_view name) noexcept {

@@ -35,8 +35,9 @@ enum class Protocol : std::int32_t {
     simple = RINGSCOPE_SIMPLE,
 };
 
-/// How operations follow each other: one per sample after a synchronised start, or queued without a pause.
-enum class Mode : std::int32_t { isolated, back_to_back };
+/// How operations follow each other: one per sample after a synchronised start, queued without a pause, or
+/// launched together as one CUDA graph.
+enum class Mode : std::int32_t { isolated, back_to_back, graph };
 
 [[nodiscard]] std::int64_t size_of(DataType dtype) noexcept;  ///< bytes of one element: 1, 2, 4 or 8
 

@@ -9,7 +9,7 @@
 namespace ringscope::baseline {
 namespace {
 
-class MpiCollective final : public engine::Collective {
+class MpiCollective final : public engine::BlockingCollective {
  public:
     MpiCollective(DataType dtype, ReduceOp op, std::int64_t count) : dtype_{dtype}, op_{op}, count_{count} {}
     void run(const std::byte* input, std::byte* output) override {

@@ -270,10 +270,17 @@ RankResult Runner::sample(const Case& point, PreparedCase& prepared) {
     std::unique_ptr<Sampler> sampler;
     bootstrap::agree(bootstrap_, [&] {
         sampler = std::make_unique<Sampler>(
-            point, experiment_, prepared, gate_, bootstrap_.rank(), bootstrap_.size()
+            point, experiment_, prepared, make_buffers(point), gate_, bootstrap_.rank()
         );
     });
     return sampler->run();
+}
+
+std::unique_ptr<CaseBuffers> Runner::make_buffers(const Case& point) const {
+    verify::Verifier verifier{verify::Pattern{point.dtype, point.op, bootstrap_.size(), experiment_.verify}};
+    return std::make_unique<HostBuffers>(
+        point, std::move(verifier), bootstrap_.rank(), operations_per_sample(point, experiment_)
+    );
 }
 
 std::vector<RankResult> Runner::gather_results(const RankResult& mine) {

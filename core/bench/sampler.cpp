@@ -4,24 +4,12 @@
 
 #include <algorithm>
 
-#include "base/time.hpp"
 
 namespace ringscope::bench {
 namespace {
 
-/// Rotating outputs of a batch take no more than this, so that long messages do not exhaust the memory.
-constexpr std::int64_t batch_bytes = std::int64_t{256} << 20;
-
 std::uint64_t seed_of(const Case& point, std::int64_t iteration) {
     return static_cast<std::uint64_t>(point.index) * 1'000'003 + static_cast<std::uint64_t>(iteration);
-}
-
-/// Operations of one sample: one where they are isolated, all (as far as the outputs fit into memory) back to
-/// back.
-std::int64_t operations_per_batch(const Case& point, const Experiment& experiment) {
-    if (point.mode == Mode::isolated) return 1;
-    const std::int64_t fit = std::max<std::int64_t>(2, batch_bytes / std::max<std::int64_t>(point.bytes, 1));
-    return std::clamp<std::int64_t>(experiment.measure.iterations, 1, fit);
 }
 
 trace::EventRow event_row(
@@ -68,28 +56,17 @@ std::int64_t expected_events(const Experiment& experiment, const PreparedCase& p
     return experiment.trace.iterations * schedule::events_per_operation(*prepared.plan, rank);
 }
 
-std::int64_t buffer_bytes(const Case& point, const Experiment& experiment) {
-    constexpr std::int64_t guards = 16384;
-    const std::int64_t buffers = operations_per_batch(point, experiment) + (point.in_place ? 0 : 1);
-    return buffers * (point.bytes + guards);
-}
-
 Sampler::Sampler(
-    const Case& point, const Experiment& experiment, PreparedCase& prepared, StartGate& gate, int rank,
-    int ranks
+    const Case& point, const Experiment& experiment, PreparedCase& prepared,
+    std::unique_ptr<CaseBuffers> buffers, StartGate& gate, int rank
 )
     : point_{point},
       experiment_{experiment},
       prepared_{prepared},
+      buffers_{std::move(buffers)},
       gate_{gate},
       rank_{rank},
-      verifier_{verify::Pattern{point.dtype, point.op, ranks, experiment.verify}},
-      input_{point.in_place ? 0 : point.bytes, point.offset * size_of(point.dtype)},
-      events_{std::min(experiment.trace.max_events_per_rank, expected_events(experiment, prepared, rank))} {
-    for (std::int64_t i = 0; i < operations_per_batch(point, experiment); ++i) {
-        outputs_.emplace_back(point.bytes, point.offset * size_of(point.dtype));
-    }
-}
+      events_{std::min(experiment.trace.max_events_per_rank, expected_events(experiment, prepared, rank))} {}
 
 RankResult Sampler::run() {
     run_untraced();
@@ -101,9 +78,13 @@ void Sampler::run_untraced() {
     if (experiment_.measure.cold_start) sample({.state = trace::SampleState::cold});
     for (std::int64_t i = 0; i < experiment_.measure.warmup; ++i)
         sample({.state = trace::SampleState::warmup});
+    const auto most = static_cast<std::int64_t>(buffers_->operations().size());
+    if (point_.mode == Mode::graph) {
+        for (std::int64_t i = 0; i < experiment_.measure.iterations; ++i) sample({.ops = most});
+        return;
+    }
     for (std::int64_t done = 0; done < experiment_.measure.iterations;) {
-        const std::int64_t ops =
-            std::min(operations_per_batch(point_, experiment_), experiment_.measure.iterations - done);
+        const std::int64_t ops = std::min(most, experiment_.measure.iterations - done);
         sample({.ops = ops});
         done += ops;
     }
@@ -125,45 +106,26 @@ void Sampler::sample(const Kind& kind) {
         .state = kind.state,
         .traced = kind.traced,
         .ops = kind.ops};
-    fill(kind.ops, seed);
+    const auto operations = buffers_->operations().first(static_cast<std::size_t>(kind.ops));
+    buffers_->fill(kind.ops, seed);
+    if (!kind.traced) prepared_.collective->arm(operations);
     const bool in_time = gate_.pass();
-    row.enter_ns = now_ns();
-    operate(kind);
-    row.exit_ns = now_ns();
+    const engine::Timing timing = kind.traced
+                                      ? prepared_.collective->sample_traced(operations[0], events_)
+                                      : prepared_.collective->sample(operations);
+    row.enter_ns = timing.enter_ns;
+    row.exit_ns = timing.exit_ns;
+    row.device_ns = timing.device_ns;
     if (!in_time && row.state == trace::SampleState::ok) row.state = trace::SampleState::late_start;
     check(kind.ops, seed, row);
     result_.samples.push_back(row);
     if (kind.traced) keep_events(iteration);
 }
 
-void Sampler::fill(std::int64_t ops, std::uint64_t seed) {
-    const verify::Pattern& pattern = verifier_.pattern();
-    if (!point_.in_place) pattern.fill(input_.data(), rank_, point_.count, seed);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(ops); ++i) {
-        if (point_.in_place) {
-            pattern.fill(outputs_[i].data(), rank_, point_.count, seed);
-        } else {
-            outputs_[i].poison();
-        }
-    }
-}
-
-void Sampler::operate(const Kind& kind) {
-    if (kind.traced) return prepared_.collective->run_traced(input_of(0), outputs_[0].data(), events_);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(kind.ops); ++i) {
-        prepared_.collective->run(input_of(i), outputs_[i].data());
-    }
-}
-
-const std::byte* Sampler::input_of(std::size_t op) const {
-    return point_.in_place ? outputs_[op].data() : input_.data();
-}
-
 void Sampler::check(std::int64_t ops, std::uint64_t seed, trace::SampleRow& row) {
     std::uint64_t hash = 0;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(ops); ++i) {
-        const verify::Verdict verdict =
-            verifier_.check(outputs_[i], point_.in_place ? nullptr : &input_, rank_, seed);
+    for (std::int64_t op = 0; op < ops; ++op) {
+        const verify::Verdict verdict = buffers_->check(op, seed);
         hash = hash * 31 + verdict.hash;
         if (verdict.ok()) continue;
         row.state = trace::SampleState::verify_failed;

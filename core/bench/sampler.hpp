@@ -3,15 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
+#include <memory>
 
+#include "bench/case_buffers.hpp"
 #include "bench/prepare.hpp"
 #include "bench/rank_result.hpp"
 #include "bench/start_gate.hpp"
 #include "trace/rows.hpp"
-#include "verify/guarded_buffer.hpp"
-#include "verify/verifier.hpp"
 
 namespace ringscope::bench {
 
@@ -20,8 +18,8 @@ namespace ringscope::bench {
 class Sampler {
  public:
     Sampler(
-        const Case& point, const Experiment& experiment, PreparedCase& prepared, StartGate& gate, int rank,
-        int ranks
+        const Case& point, const Experiment& experiment, PreparedCase& prepared,
+        std::unique_ptr<CaseBuffers> buffers, StartGate& gate, int rank
     );
 
     [[nodiscard]] RankResult run();
@@ -36,26 +34,18 @@ class Sampler {
     void run_untraced();
     void run_traced();
     void sample(const Kind& kind);
-    void fill(std::int64_t ops, std::uint64_t seed);
-    void operate(const Kind& kind);
     void check(std::int64_t ops, std::uint64_t seed, trace::SampleRow& row);
     void keep_events(std::int64_t iteration);
-    [[nodiscard]] const std::byte* input_of(std::size_t op) const;
 
     const Case& point_;
     const Experiment& experiment_;
     PreparedCase& prepared_;
+    std::unique_ptr<CaseBuffers> buffers_;
     StartGate& gate_;
     int rank_;
-    verify::Verifier verifier_;
-    verify::GuardedBuffer input_;
-    std::vector<verify::GuardedBuffer> outputs_;
     engine::EventLog events_;
     RankResult result_;
 };
-
-/// Bytes of user buffers, with their guards, that a case takes on each rank.
-[[nodiscard]] std::int64_t buffer_bytes(const Case& point, const Experiment& experiment);
 
 /// Rows that the traced iterations of a case give on a rank.
 [[nodiscard]] std::int64_t expected_events(

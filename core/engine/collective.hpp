@@ -44,14 +44,42 @@ class EventLog {
     std::int64_t dropped_ = 0;
 };
 
+/// The user buffers of one operation; both may be the same.
+struct Operation {
+    const std::byte* input = nullptr;
+    std::byte* output = nullptr;
+    friend bool operator==(const Operation&, const Operation&) = default;
+};
+
+/// When a rank's part of a sample began and ended, on the host's clock, and how long a device took for it
+/// by its own events.
+struct Timing {
+    std::int64_t enter_ns = 0, exit_ns = 0;
+    std::int64_t device_ns = trace::not_available;
+};
+
 /// One prepared all-reduce: everything that may allocate, communicate or fail is behind it.
 class Collective {
  public:
     virtual ~Collective() = default;
+    /// Makes ready what these operations need as one sample (a graph is built here). [not timed]
+    virtual void arm(std::span<const Operation>) {}
+    /// Runs the operations one after the other. [collective]
+    virtual Timing sample(std::span<const Operation> operations) = 0;
+    /// Runs one operation and keeps its events. Opaque baselines have none. [collective]
+    virtual Timing sample_traced(const Operation& operation, EventLog& events) = 0;
+};
+
+/// A collective on the host: a call returns when its result is there, so it is timed around the calls.
+class BlockingCollective : public Collective {
+ public:
     /// Reduces `input` of all ranks into `output`, which may be the same. [collective, timed]
     virtual void run(const std::byte* input, std::byte* output) = 0;
-    /// The same, with its events. Opaque baselines have none. [collective, timed]
+    /// The same, with its events. [collective, timed]
     virtual void run_traced(const std::byte* input, std::byte* output, EventLog& events) = 0;
+
+    Timing sample(std::span<const Operation> operations) final;
+    Timing sample_traced(const Operation& operation, EventLog& events) final;
 };
 
 }  // namespace ringscope::engine

@@ -9,7 +9,7 @@
 namespace ringscope::engine {
 
 /// The all-reduce of a single rank: a copy where out of place, no schedule, no traffic, no events.
-class LocalCopy final : public Collective {
+class LocalCopy final : public BlockingCollective {
  public:
     explicit LocalCopy(std::int64_t bytes) : bytes_{static_cast<std::size_t>(bytes)} {}
     void run(const std::byte* input, std::byte* output) override {

@@ -32,7 +32,7 @@ TEST(Types, NamesReadBack) {
     for (const auto op : {ReduceOp::sum, ReduceOp::prod, ReduceOp::min, ReduceOp::max, ReduceOp::avg}) {
         EXPECT_EQ(reduce_op(name_of(op)), op);
     }
-    for (const auto m : {Mode::isolated, Mode::back_to_back}) EXPECT_EQ(mode(name_of(m)), m);
+    for (const auto m : {Mode::isolated, Mode::back_to_back, Mode::graph}) EXPECT_EQ(mode(name_of(m)), m);
     EXPECT_EQ(name_of(Mode::back_to_back), "back-to-back");
     EXPECT_EQ(name_of(Protocol::ll), "ll");
     EXPECT_EQ(name_of(Protocol::ll128), "ll128");
@@ -42,7 +42,7 @@ TEST(Types, NamesReadBack) {
 TEST(Types, OtherWords_AreNothing) {
     for (const char* word : {"", "Float32", "float 32", "complex64"}) EXPECT_FALSE(data_type(word)) << word;
     for (const char* word : {"", "SUM", "mean", "average"}) EXPECT_FALSE(reduce_op(word)) << word;
-    for (const char* word : {"", "graph", "back_to_back"}) EXPECT_FALSE(mode(word)) << word;
+    for (const char* word : {"", "graphs", "back_to_back"}) EXPECT_FALSE(mode(word)) << word;
 }
 
 }  // namespace

@@ -33,13 +33,15 @@ class Spoiling final : public engine::Collective {
  public:
     Spoiling(std::unique_ptr<engine::Collective> real, bool spoils_input, int operation)
         : real_{std::move(real)}, spoils_input_{spoils_input}, left_{operation} {}
-    void run(const std::byte* input, std::byte* output) override {
-        real_->run(input, output);
-        spoil(input, output);
+    engine::Timing sample(std::span<const engine::Operation> operations) override {
+        const engine::Timing timing = real_->sample(operations);
+        for (const auto& operation : operations) spoil(operation.input, operation.output);
+        return timing;
     }
-    void run_traced(const std::byte* input, std::byte* output, engine::EventLog& events) override {
-        real_->run_traced(input, output, events);
-        spoil(input, output);
+    engine::Timing sample_traced(const engine::Operation& operation, engine::EventLog& events) override {
+        const engine::Timing timing = real_->sample_traced(operation, events);
+        spoil(operation.input, operation.output);
+        return timing;
     }
 
  private:
@@ -66,7 +68,12 @@ std::vector<RankResult> sample(const Experiment& experiment, std::size_t which, 
         if (wrap) wrap(rank, prepared);
         StartGate gate{
             host.control(), rank, 2, StartMode::barrier, {host.control(), rank, 20'000'000'000, true}, true};
-        Sampler sampler{cases[which], experiment, prepared, gate, rank, 2};
+        verify::Verifier verifier{
+            verify::Pattern{cases[which].dtype, cases[which].op, 2, experiment.verify}};
+        auto buffers = std::make_unique<HostBuffers>(
+            cases[which], std::move(verifier), rank, operations_per_sample(cases[which], experiment)
+        );
+        Sampler sampler{cases[which], experiment, prepared, std::move(buffers), gate, rank};
         results[static_cast<std::size_t>(rank)] = sampler.run();
         bootstrap.barrier();
     });

@@ -68,7 +68,7 @@ class Series {
 
  private:
     void operate(
-        Collective& collective, int rank, std::int64_t count, bool in_place, std::int64_t offset,
+        BlockingCollective& collective, int rank, std::int64_t count, bool in_place, std::int64_t offset,
         std::uint64_t seed
     ) {
         const std::int64_t element = size_of(numbers_.dtype);

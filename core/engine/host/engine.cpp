@@ -19,7 +19,7 @@ std::size_t most_peers(const std::vector<ReadyOp>& ops) {
 }
 
 template <class Link>
-class HostCollective final : public Collective {
+class HostCollective final : public BlockingCollective {
  public:
     HostCollective(
         HostEngine& engine, std::int32_t rank, std::shared_ptr<Connections> connections,
@@ -105,18 +105,18 @@ schedule::LinkFormat HostEngine::format(Protocol protocol) {
         "engine host-shm does not have protocol " + std::string{name_of(protocol)}};
 }
 
-std::unique_ptr<Collective> HostEngine::prepare(
+std::unique_ptr<BlockingCollective> HostEngine::prepare(
     const std::string& key, const schedule::Plan& plan, DataType dtype, ReduceOp op
 ) {
     std::shared_ptr<Connections>& connections = connections_[key];
     if (!connections) connections = std::make_shared<Connections>(bootstrap_, plan);
-    const auto make = [&]<class Link>(Link) -> std::unique_ptr<Collective> {
+    const auto make = [&]<class Link>(Link) -> std::unique_ptr<BlockingCollective> {
         return std::make_unique<HostCollective<Link>>(*this, bootstrap_.rank(), connections, plan, dtype, op);
     };
     return plan.request.link.protocol == Protocol::ll ? make(LowLatency{}) : make(Simple{});
 }
 
-std::unique_ptr<Collective> HostEngine::prepare_kernel(
+std::unique_ptr<BlockingCollective> HostEngine::prepare_kernel(
     const ringscope_host_kernel& kernel, std::int64_t count, DataType dtype, ReduceOp op
 ) {
     const ringscope_kernel_request request{

@@ -43,12 +43,12 @@ class HostEngine {
 
     /// Prepares an all-reduce with this plan. Connections are kept by `key` (the algorithm and its
     /// parameters) and used again for other message sizes. [collective]
-    [[nodiscard]] std::unique_ptr<Collective> prepare(
+    [[nodiscard]] std::unique_ptr<BlockingCollective> prepare(
         const std::string& key, const schedule::Plan& plan, DataType dtype, ReduceOp op
     );
 
     /// Prepares an all-reduce by a plugin's own kernel. [collective]
-    [[nodiscard]] std::unique_ptr<Collective> prepare_kernel(
+    [[nodiscard]] std::unique_ptr<BlockingCollective> prepare_kernel(
         const ringscope_host_kernel& kernel, std::int64_t count, DataType dtype, ReduceOp op
     );
 

@@ -15,7 +15,7 @@
 namespace ringscope::engine::host {
 
 /// An all-reduce by a plugin's own kernel. Not traced.
-class KernelCollective final : public Collective {
+class KernelCollective final : public BlockingCollective {
  public:
     /// [collective] Throws AgreedError when the plugin cannot create the kernel or memory is short.
     KernelCollective(

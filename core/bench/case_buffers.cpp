@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/case_buffers.hpp"
+
+#include <algorithm>
+
+namespace ringscope::bench {
+namespace {
+
+/// Rotating outputs of a sample take no more than this, so that long messages do not exhaust the memory.
+constexpr std::int64_t sample_bytes = std::int64_t{256} << 20;
+
+/// So many operations hide the launch of a graph (docs/performance-notes.md).
+constexpr std::int64_t operations_per_graph = 20;
+
+}  // namespace
+
+std::int64_t operations_per_sample(const Case& point, const Experiment& experiment) {
+    if (point.mode == Mode::isolated) return 1;
+    const std::int64_t fit =
+        std::max<std::int64_t>(2, sample_bytes / std::max<std::int64_t>(point.bytes, 1));
+    const std::int64_t wanted =
+        point.mode == Mode::graph ? operations_per_graph : experiment.measure.iterations;
+    return std::clamp<std::int64_t>(wanted, 1, fit);
+}
+
+std::int64_t buffer_bytes(const Case& point, const Experiment& experiment) {
+    constexpr std::int64_t guards = 16384;
+    const std::int64_t buffers = operations_per_sample(point, experiment) + (point.in_place ? 0 : 1);
+    return buffers * (point.bytes + guards);
+}
+
+HostBuffers::HostBuffers(const Case& point, verify::Verifier verifier, int rank, std::int64_t operations)
+    : count_{point.count},
+      in_place_{point.in_place},
+      rank_{rank},
+      verifier_{std::move(verifier)},
+      input_{point.in_place ? 0 : point.bytes, point.offset * size_of(point.dtype)} {
+    for (std::int64_t i = 0; i < operations; ++i) {
+        outputs_.emplace_back(point.bytes, point.offset * size_of(point.dtype));
+        std::byte* output = outputs_.back().data();
+        operations_.push_back({in_place_ ? output : input_.data(), output});
+    }
+}
+
+void HostBuffers::fill(std::int64_t ops, std::uint64_t seed) {
+    const verify::Pattern& pattern = verifier_.pattern();
+    if (!in_place_) pattern.fill(input_.data(), rank_, count_, seed);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(ops); ++i) {
+        if (in_place_) {
+            pattern.fill(outputs_[i].data(), rank_, count_, seed);
+        } else {
+            outputs_[i].poison();
+        }
+    }
+}
+
+verify::Verdict HostBuffers::check(std::int64_t op, std::uint64_t seed) {
+    return verifier_.check(outputs_[static_cast<std::size_t>(op)], in_place_ ? nullptr : &input_, rank_, seed);
+}
+
+}  // namespace ringscope::bench

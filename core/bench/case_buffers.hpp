@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "config/experiment.hpp"
+#include "engine/collective.hpp"
+#include "verify/guarded_buffer.hpp"
+#include "verify/verifier.hpp"
+
+namespace ringscope::bench {
+
+/// The user buffers of a case on one rank: an output per operation of a sample, and one input for all of them
+/// where the case is not in place. Test data go in before a sample and are checked after it.
+class CaseBuffers {
+ public:
+    virtual ~CaseBuffers() = default;
+    /// All operations that a sample may have; the first of them where it has fewer.
+    [[nodiscard]] virtual std::span<const engine::Operation> operations() const = 0;
+    /// The test data of this seed for the first `ops` operations; outputs are poisoned.
+    virtual void fill(std::int64_t ops, std::uint64_t seed) = 0;
+    /// Checks operation `op` after it ran on the data of this seed.
+    [[nodiscard]] virtual verify::Verdict check(std::int64_t op, std::uint64_t seed) = 0;
+};
+
+/// Buffers in this process's own memory.
+class HostBuffers final : public CaseBuffers {
+ public:
+    HostBuffers(const Case& point, verify::Verifier verifier, int rank, std::int64_t operations);
+
+    [[nodiscard]] std::span<const engine::Operation> operations() const override { return operations_; }
+    void fill(std::int64_t ops, std::uint64_t seed) override;
+    [[nodiscard]] verify::Verdict check(std::int64_t op, std::uint64_t seed) override;
+
+ private:
+    std::int64_t count_;
+    bool in_place_;
+    int rank_;
+    verify::Verifier verifier_;
+    verify::GuardedBuffer input_;
+    std::vector<verify::GuardedBuffer> outputs_;
+    std::vector<engine::Operation> operations_;
+};
+
+/// Operations of one sample: one where they are isolated; back to back all, and in a graph a fixed number, as
+/// far as the outputs fit into memory.
+[[nodiscard]] std::int64_t operations_per_sample(const Case& point, const Experiment& experiment);
+
+/// Bytes of user buffers, with their guards, that a case takes on each rank.
+[[nodiscard]] std::int64_t buffer_bytes(const Case& point, const Experiment& experiment);
+
+}  // namespace ringscope::bench
