@@ -51,5 +51,5 @@ if(RINGSCOPE_WITH_CUDA)
     # CMake 3.25 knows no C++20 for CUDA 13, and else puts its own -std=c++17 behind ours.
     set(CMAKE_CUDA_STANDARD 20)
     set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
-    set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
+    set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
 endif()

@@ -117,7 +117,7 @@ std::int64_t message_bytes(const std::string& text) {
 }
 
 const ringscope_algorithm& algorithm_named(const plugin::PluginRegistry& registry, const std::string& id) {
-    if (id == baseline::Mpi::id) {
+    if (id == baseline::Mpi::id || id == nccl_id) {
         throw Error{
             ExitCode::usage, "the traffic of " + id + " is not observable: it has no schedule to describe"};
     }

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "baseline/mpi.hpp"
 #include "engine/host/engine.hpp"
+#include "environment/environment.hpp"
 
 namespace ringscope::app {
 namespace {
@@ -30,34 +31,50 @@ struct Listed {
     std::vector<std::string> engines, dtypes;
 };
 
+bool on_gpus(Protocol protocol) {
+    return protocol == Protocol::ll || protocol == Protocol::simple;
+}
+
+Listed listed(const plugin::Found& found) {
+    const auto protocol = static_cast<Protocol>(found.algorithm->protocol);
+    std::vector<std::string> engines;
+    if (engine::host::HostEngine::has(protocol)) engines.emplace_back(engine::host::HostEngine::name);
+    if (on_gpus(protocol)) engines.emplace_back(cuda_engine);
+    return {
+        .id = found.algorithm->id,
+        .description = found.algorithm->description,
+        .file = found.file,
+        .plugin = found.plugin,
+        .protocol = std::string{name_of(protocol)},
+        .engines = engines,
+        .dtypes = dtype_names([](DataType) { return true; })};
+}
+
+Listed listed_baseline(const char* id, const char* description, bool (*has)(DataType)) {
+    return {
+        .id = id,
+        .description = description,
+        .file = "built in",
+        .plugin = "ringscope",
+        .protocol = "",
+        .engines = {id},
+        .dtypes = dtype_names(has)};
+}
+
 std::vector<Listed> listed(const plugin::PluginRegistry& registry) {
     std::vector<Listed> all;
-    for (const plugin::Found& found : registry.algorithms()) {
-        const auto protocol = static_cast<Protocol>(found.algorithm->protocol);
-        std::vector<std::string> engines;
-        if (engine::host::HostEngine::has(protocol)) engines.emplace_back(engine::host::HostEngine::name);
-        all.push_back(
-            {found.algorithm->id, found.algorithm->description, found.file, found.plugin,
-             std::string{name_of(protocol)}, engines, dtype_names([](DataType) { return true; })}
-        );
-    }
-    const auto mpi_has = [](DataType dtype) {
+    for (const plugin::Found& found : registry.algorithms()) all.push_back(listed(found));
+    all.push_back(listed_baseline(baseline::Mpi::id, baseline::Mpi::description, [](DataType dtype) {
         return baseline::Mpi::unsupported(dtype, ReduceOp::sum, 1).empty();
-    };
-    all.push_back(
-        {baseline::Mpi::id,
-         baseline::Mpi::description,
-         "built in",
-         "ringscope",
-         "",
-         {"mpi"},
-         dtype_names(mpi_has)}
-    );
+    }));
+    all.push_back(listed_baseline(
+        nccl_id, "ncclAllReduce of the NCCL library; traffic not observable", [](DataType) { return true; }
+    ));
     return all;
 }
 
 json to_json(const plugin::PluginRegistry& registry) {
-    json root{{"algorithms", json::array()}, {"refused", json::array()}};
+    json root{{"cuda", environment::has_cuda()}, {"algorithms", json::array()}, {"refused", json::array()}};
     for (const Listed& one : listed(registry)) {
         root["algorithms"].push_back(
             {{"id", one.id},
@@ -83,6 +100,9 @@ void print(const plugin::PluginRegistry& registry) {
             join(one.engines, ","), one.description
         );
         std::cout << fmt::format("{:<18} {}; {}\n", "", one.file, join(one.dtypes, " "));
+    }
+    if (!environment::has_cuda()) {
+        std::cout << "this build has no CUDA: " << cuda_engine << " and " << nccl_id << " cannot run in it\n";
     }
     for (const plugin::Refused& refused : registry.refused()) {
         std::cout << "refused: " << refused.file << ": " << refused.reason << "\n";

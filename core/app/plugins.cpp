@@ -16,8 +16,9 @@ plugin::PluginRegistry find_plugins(const options::Options& options) {
 }
 
 Vocabulary vocabulary(const plugin::PluginRegistry& registry) {
-    Vocabulary words{.algorithms = registry.ids(), .engines = {engine::host::HostEngine::name}};
+    Vocabulary words{.algorithms = registry.ids(), .engines = {engine::host::HostEngine::name, cuda_engine}};
     words.algorithms.emplace_back(baseline::Mpi::id);
+    words.algorithms.emplace_back(nccl_id);
     return words;
 }
 

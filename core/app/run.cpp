@@ -15,8 +15,11 @@
 #include "app/commands.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "baseline/mpi.hpp"
+#include "baseline/nccl.hpp"
 #include "bench/runner.hpp"
 #include "environment/cpu_list.hpp"
+#include "engine/cuda/engine.hpp"
 #include "environment/environment.hpp"
 #include "mpi/mpi.hpp"
 
@@ -62,7 +65,8 @@ void check_launch(const options::Options& options, const Bootstrap& bootstrap) {
                                  " rank(s), --expect-ranks says " + std::to_string(*options.expect_ranks) +
                                  ": do the launcher and the MPI library match?"};
     }
-    if (!options.expect_ranks && !options.dry_run && !mpi::started_by_launcher()) {
+    const bool needs_launcher = !options.expect_ranks && !options.dry_run && !options.virtual_ranks;
+    if (needs_launcher && !mpi::started_by_launcher()) {
         throw Error{
             ExitCode::usage,
             "started without mpirun: use `mpirun -np N ringscope run ...` (or say "
@@ -130,7 +134,8 @@ std::size_t distinct_cpus(const std::vector<trace::RankEnvironment>& ranks) {
 }
 
 trace::RunInfo run_info(
-    const Experiment& experiment, const Arguments& arguments, const std::vector<trace::RankEnvironment>& ranks
+    const Experiment& experiment, const Arguments& arguments, const std::vector<trace::RankEnvironment>& ranks,
+    const environment::GpuVersions& versions
 ) {
     timespec now{};
     clock_gettime(CLOCK_REALTIME, &now);
@@ -148,6 +153,7 @@ trace::RunInfo run_info(
     info.ranks = ranks;
     info.facts = environment::capture_facts();
     info.facts.push_back({"mpi.library", mpi::library_version()});
+    for (const trace::Fact& fact : environment::gpu_facts(versions)) info.facts.push_back(fact);
     return info;
 }
 
@@ -180,9 +186,7 @@ report::RunHeader header_of(
     header.warmup = experiment.measure.warmup;
     header.iterations = experiment.measure.iterations;
     header.mode = cases.front().mode;
-    header.statistic = header.mode == Mode::isolated
-                           ? "median of " + std::to_string(experiment.measure.iterations) + " samples"
-                           : "mean of " + std::to_string(experiment.measure.iterations) + " operations";
+    header.statistic = report::statistic_of(header.mode, experiment.measure.iterations);
     header.both_places = experiment.in_place.size() == 2;
     if (oversubscribed) {
         header.warning = std::to_string(ranks.size()) + " ranks on " + std::to_string(distinct_cpus(ranks)) +
@@ -217,11 +221,29 @@ void store_cold(
     }
 }
 
-/// The ranks of one host share CLOCK_MONOTONIC: offset 0.
-void store_clocks(trace::TraceWriter& writer, std::int32_t ranks) {
+/// The ranks of one host share CLOCK_MONOTONIC: offset 0; a GPU's clock has its own.
+std::vector<trace::ClockRow> clocks(
+    Bootstrap& bootstrap, const engine::cuda::CudaEngine* cuda, const std::string& anchor
+) {
+    const engine::cuda::DeviceClock own =
+        cuda == nullptr ? engine::cuda::DeviceClock{} : cuda->measure_clock();
+    const std::string mine{reinterpret_cast<const char*>(&own), sizeof(own)};
     std::vector<trace::ClockRow> rows;
-    for (std::int32_t rank = 0; rank < ranks; ++rank) rows.push_back({.rank = rank, .anchor = "before"});
-    writer.append(rows);
+    for (const std::string& bytes : bootstrap.all_gather(mine)) {
+        engine::cuda::DeviceClock clock;
+        std::copy_n(bytes.data(), sizeof(clock), reinterpret_cast<char*>(&clock));
+        rows.push_back(
+            {.rank = static_cast<std::int32_t>(rows.size()),
+             .anchor = anchor,
+             .offset_ns = clock.offset_ns,
+             .error_bound_ns = clock.error_bound_ns}
+        );
+    }
+    return rows;
+}
+
+bool is_baseline(const Case& point) {
+    return point.algorithm.id == baseline::Mpi::id || point.algorithm.id == baseline::Nccl::id;
 }
 
 void show_cases(const std::vector<Case>& cases, const bench::Preparer& preparer) {
@@ -242,6 +264,7 @@ void show_cases(const std::vector<Case>& cases, const bench::Preparer& preparer)
     if (control == nullptr || control->reporter.exchange(1) == 0) {
         std::cerr << "ringscope: " << e.what() << std::endl;
         std::cout.flush();
+        if (bootstrap.shares_address_space()) std::_Exit(static_cast<int>(e.code()));
         mpi::abort(static_cast<int>(e.code()));
     }
     std::this_thread::sleep_for(grace);
@@ -280,22 +303,77 @@ class Run {
         ranks_ = share_environment(bootstrap_);
         oversubscribed_ = distinct_cpus(ranks_) < ranks_.size();
         host_.emplace(bootstrap_, engine::host::HostOptions{experiment_.timeout.wait_ns, oversubscribed_});
+        engines_.emplace(bench::Engines{*host_});
+        connect_gpus();
+    }
+
+    /// GPUs are taken when a case names them, or when they are what `auto` means here.
+    void connect_gpus() {
+        const bool asked = std::ranges::any_of(cases_, [](const Case& c) {
+            return c.engine == engine::cuda::CudaEngine::name || c.algorithm.id == baseline::Nccl::id;
+        });
+        const bool left_open = std::ranges::any_of(cases_, [](const Case& c) {
+            return c.engine == "auto" && !is_baseline(c);
+        });
+        const bool suitable = left_open && engine::cuda::CudaEngine::unsuitable(bootstrap_).empty();
+        if (!asked && !suitable) return;
+        try {
+            cuda_ = std::make_unique<engine::cuda::CudaEngine>(
+                bootstrap_, host_->control(),
+                engine::cuda::CudaOptions{
+                    .wait_ns = experiment_.timeout.wait_ns, .allow_shared_gpu = options_.allow_shared_gpu}
+            );
+        } catch (const bootstrap::AgreedError& e) {
+            engines_->without_cuda = {e.code(), e.what()};
+            if (suitable && bootstrap_.rank() == 0)
+                std::cerr << "note: engine auto is host-shm here: " << e.what() << "\n";
+            return;
+        }
+        engines_->cuda = cuda_.get();
+        engines_->auto_is_cuda = suitable;
+        for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+            const engine::cuda::Gpu& gpu = cuda_->gpus()[rank];
+            ranks_[rank].gpu_name = gpu.name;
+            ranks_[rank].gpu_uuid = gpu.uuid;
+            ranks_[rank].gpu_pci_id = gpu.pci_id;
+        }
+        connect_nccl();
+    }
+
+    void connect_nccl() {
+        const bool asked = std::ranges::any_of(cases_, [](const Case& c) {
+            return c.algorithm.id == baseline::Nccl::id;
+        });
+        if (!asked || bootstrap_.shares_address_space()) return;
+        try {
+            nccl_ = std::make_unique<baseline::NcclBaseline>(bootstrap_, experiment_.timeout.wait_ns);
+            engines_->nccl = nccl_.get();
+        } catch (const Error& e) {
+            engines_->without_nccl = {e.code(), e.what()};
+        }
+    }
+
+    [[nodiscard]] environment::GpuVersions versions() const {
+        if (!cuda_) return {};
+        const engine::cuda::CudaVersions cuda = engine::cuda::CudaEngine::versions();
+        return {cuda.driver, cuda.runtime, nccl_ ? baseline::Nccl::version() : ""};
     }
 
     ExitCode show() {
-        const bench::Preparer preparer{bootstrap_, *registry_, *host_};
+        const bench::Preparer preparer{bootstrap_, *registry_, *engines_};
         if (bootstrap_.rank() == 0) show_cases(cases_, preparer);
         return ExitCode::ok;
     }
 
     void open_outputs() {
+        const std::vector<trace::ClockRow> clock_rows = clocks(bootstrap_, cuda_.get(), "before");
         bootstrap::agree(bootstrap_, [&] {
             if (bootstrap_.rank() != 0) return;
             if (!experiment_.output.empty()) {
                 writer_.emplace(
-                    experiment_.output, run_info(experiment_, arguments_, ranks_), options_.force
+                    experiment_.output, run_info(experiment_, arguments_, ranks_, versions()), options_.force
                 );
-                store_clocks(*writer_, bootstrap_.size());
+                writer_->append(clock_rows);
             }
             const auto format = options_.json  ? report::Format::json
                                 : options_.csv ? report::Format::csv
@@ -312,8 +390,12 @@ class Run {
             );
         }};
         bench::Runner runner{bootstrap_, experiment_, *registry_,
-                             *host_,     watchdog,    {reporter_.get(), writer_ ? &*writer_ : nullptr}};
+                             *engines_,  watchdog,    {reporter_.get(), writer_ ? &*writer_ : nullptr}};
         ExitCode code = runner.run(cases_);
+        if (cuda_) {
+            const std::vector<trace::ClockRow> clock_rows = clocks(bootstrap_, cuda_.get(), "after");
+            if (writer_) writer_->append(clock_rows);
+        }
         store_cold(bootstrap_, writer_ ? &*writer_ : nullptr, cold_, runner.first_collective_ns());
         bootstrap::agree(bootstrap_, [&] {
             if (writer_) writer_->finish(runner.lossy());
@@ -335,6 +417,9 @@ class Run {
     bool oversubscribed_ = false;
     std::optional<plugin::PluginRegistry> registry_;
     std::optional<engine::host::HostEngine> host_;
+    std::unique_ptr<engine::cuda::CudaEngine> cuda_;
+    std::unique_ptr<baseline::NcclBaseline> nccl_;
+    std::optional<bench::Engines> engines_;
     std::optional<trace::TraceWriter> writer_;
     std::unique_ptr<report::Reporter> reporter_;
 };
@@ -356,13 +441,36 @@ ExitCode run_on(Bootstrap& bootstrap, Run& run) {
 
 }  // namespace
 
-ExitCode run(const options::Options& options, const Arguments& arguments) {
+namespace {
+
+/// The ranks are processes that mpirun started.
+ExitCode run_processes(const options::Options& options, const Arguments& arguments) {
     ColdStart cold{.process_start = process_age_ns()};
     std::optional<mpi::Session> session;
     cold.mpi_init = time_ns([&] { session.emplace(); });
     const std::unique_ptr<Bootstrap> bootstrap = bootstrap::make_mpi_bootstrap();
     Run run{*bootstrap, options, arguments, cold};
     return run_on(*bootstrap, run);
+}
+
+/// The ranks are threads of this process. On a GPU their kernels must be resident together: with streams that
+/// do not wait for each other in the hardware's queues, and with all code loaded beforehand.
+ExitCode run_threads(const options::Options& options, const Arguments& arguments) {
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+    setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+    std::vector<ExitCode> codes(static_cast<std::size_t>(*options.virtual_ranks), ExitCode::internal);
+    bootstrap::run_as_threads(*options.virtual_ranks, [&](Bootstrap& bootstrap) {
+        Run run{bootstrap, options, arguments, ColdStart{.process_start = process_age_ns()}};
+        codes[static_cast<std::size_t>(bootstrap.rank())] = run_on(bootstrap, run);
+        bootstrap.barrier();
+    });
+    return codes[0];
+}
+
+}  // namespace
+
+ExitCode run(const options::Options& options, const Arguments& arguments) {
+    return options.virtual_ranks ? run_threads(options, arguments) : run_processes(options, arguments);
 }
 
 }  // namespace ringscope::app

@@ -46,6 +46,14 @@ class HostBuffers final : public CaseBuffers {
     std::vector<engine::Operation> operations_;
 };
 
+/// Buffers in memory of the current device, which the caller owns. Throws Error in a build without CUDA.
+[[nodiscard]] std::unique_ptr<CaseBuffers> make_device_buffers(
+    const Case& point, verify::Verifier verifier, int rank, std::int64_t operations, std::byte* memory,
+    std::int64_t bytes
+);
+/// The bytes of device memory that they take.
+[[nodiscard]] std::int64_t device_bytes(const Case& point, std::int64_t operations);
+
 /// Operations of one sample: one where they are isolated; back to back all, and in a graph a fixed number, as
 /// far as the outputs fit into memory.
 [[nodiscard]] std::int64_t operations_per_sample(const Case& point, const Experiment& experiment);

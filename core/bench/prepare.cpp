@@ -8,7 +8,12 @@
 namespace ringscope::bench {
 namespace {
 
-constexpr std::int64_t default_slots = 8, default_slot_bytes = 65536;
+using baseline::Mpi;
+using baseline::Nccl;
+using engine::cuda::CudaEngine;
+using engine::host::HostEngine;
+
+constexpr engine::cuda::Defaults host_defaults{.channels = 1, .slots = 8, .slot_bytes = 65536};
 
 std::string key_of(const AlgorithmChoice& algorithm) {
     std::string key = algorithm.id;
@@ -16,62 +21,145 @@ std::string key_of(const AlgorithmChoice& algorithm) {
     return key;
 }
 
-PreparedCase prepare_mpi(const Case& point) {
-    const std::string reason = baseline::Mpi::unsupported(point.dtype, point.op, point.count);
-    if (!reason.empty()) throw Skipped{reason};
-    PreparedCase prepared;
-    prepared.traced = false;
-    prepared.collective = baseline::Mpi::prepare(point.dtype, point.op, point.count);
-    return prepared;
+bool is_baseline(const Case& point) {
+    return point.algorithm.id == Mpi::id || point.algorithm.id == Nccl::id;
+}
+
+void check_usable(const void* engine, const Unusable& reason) {
+    if (engine == nullptr) throw Error{reason.code, reason.reason};
 }
 
 }  // namespace
 
-std::string Preparer::engine_of(const Case& point) {
-    return point.algorithm.id == baseline::Mpi::id ? "mpi" : engine::host::HostEngine::name;
+std::string Preparer::engine_of(const Case& point) const {
+    if (is_baseline(point)) return point.algorithm.id;
+    if (point.engine == CudaEngine::name) return CudaEngine::name;
+    const auto protocol = static_cast<Protocol>(algorithm_of(point).protocol);
+    const bool automatic = point.engine == "auto" && engines_.auto_is_cuda && CudaEngine::has(protocol);
+    return automatic ? CudaEngine::name : HostEngine::name;
+}
+
+bool Preparer::on_device(const Case& point) const {
+    const std::string engine = engine_of(point);
+    return engine == CudaEngine::name || engine == Nccl::id;
 }
 
 std::optional<schedule::Plan> Preparer::plan(const Case& point) const {
-    if (point.algorithm.id == baseline::Mpi::id || bootstrap_.size() == 1) return std::nullopt;
-    const ringscope_algorithm& algorithm = *registry_.find(point.algorithm.id)->algorithm;
+    if (is_baseline(point) || bootstrap_.size() == 1) return std::nullopt;
+    const ringscope_algorithm& algorithm = algorithm_of(point);
+    const auto protocol = static_cast<Protocol>(algorithm.protocol);
+    const bool cuda = engine_of(point) == CudaEngine::name;
+    const schedule::LinkFormat link = cuda ? CudaEngine::format(protocol) : HostEngine::format(protocol);
+    const engine::cuda::Defaults defaults =
+        cuda ? CudaEngine::defaults(protocol, bootstrap_.size(), point.bytes) : host_defaults;
     return schedule::make_plan(
-        algorithm, {.ranks = bootstrap_.size(),
-                    .bytes = point.bytes,
-                    .channels = static_cast<std::int32_t>(point.algorithm.param("channels", 1)),
-                    .slots = point.algorithm.param("slots", default_slots),
-                    .slot_bytes = point.algorithm.param("slot_bytes", default_slot_bytes),
-                    .link = engine::host::HostEngine::format(static_cast<Protocol>(algorithm.protocol))}
+        algorithm,
+        {.ranks = bootstrap_.size(),
+         .bytes = point.bytes,
+         .channels = static_cast<std::int32_t>(point.algorithm.param("channels", defaults.channels)),
+         .slots = point.algorithm.param("slots", defaults.slots),
+         .slot_bytes = point.algorithm.param("slot_bytes", defaults.slot_bytes),
+         .link = link}
     );
 }
 
-PreparedCase Preparer::prepare(const Case& point) {
-    if (point.algorithm.id == baseline::Mpi::id) return prepare_mpi(point);
-    const ringscope_algorithm& algorithm = *registry_.find(point.algorithm.id)->algorithm;
+PreparedCase Preparer::prepare(const Case& point, std::int64_t operations) {
     PreparedCase prepared;
-    prepared.protocol = name_of(static_cast<Protocol>(algorithm.protocol));
-    prepared.plan = plan(point);
-    if (!prepared.plan) {
-        prepared.collective = std::make_unique<engine::LocalCopy>(point.bytes);
-        prepared.declared = {schedule::LinkBytes{1}, schedule::LinkBytes{1}};
-        prepared.traced = false;
-        return prepared;
+    if (point.mode == Mode::graph && !on_device(point))
+        throw Skipped{"a graph needs a GPU engine, this is " + engine_of(point)};
+    if (point.algorithm.id == Mpi::id) {
+        prepare_mpi(point, prepared);
+    } else if (point.algorithm.id == Nccl::id) {
+        prepare_nccl(point, operations, prepared);
+    } else {
+        prepare_schedule(point, operations, prepared);
     }
-    prepared.declared = schedule::declared_traffic(*prepared.plan);
-    prepared.closed_form = schedule::closed_form_traffic(algorithm, prepared.plan->request);
-    prepared.collective = collective(algorithm, point, prepared);
     return prepared;
 }
 
+void Preparer::prepare_mpi(const Case& point, PreparedCase& prepared) {
+    std::string reason = Mpi::unsupported(point.dtype, point.op, point.count);
+    if (bootstrap_.shares_address_space()) reason = "MPI needs ranks in processes of their own";
+    if (!reason.empty()) throw Skipped{reason};
+    prepared.traced = false;
+    prepared.collective = Mpi::prepare(point.dtype, point.op, point.count);
+}
+
+/// Its buffers lie in the arena like everybody's, or where NCCL wants them for a symmetric window.
+void Preparer::prepare_nccl(const Case& point, std::int64_t operations, PreparedCase& prepared) {
+    std::string reason = Nccl::unsupported(
+        point.algorithm, point.dtype, point.op, point.count,
+        engines_.cuda != nullptr ? 1 : std::ssize(bootstrap_.local_ranks())
+    );
+    if (bootstrap_.shares_address_space()) reason = "NCCL needs ranks in processes of their own";
+    if (!reason.empty()) throw Skipped{reason};
+    check_usable(engines_.cuda, engines_.without_cuda);
+    check_usable(engines_.nccl, engines_.without_nccl);
+    prepared.traced = false;
+    prepared.user_bytes = device_bytes(point, operations);
+    const engine::cuda::PreparedOnGpu on_gpu = engines_.cuda->prepare(
+        {.dtype = point.dtype, .op = point.op, .mode = point.mode, .bytes = point.bytes,
+         .user_bytes = prepared.user_bytes}
+    );
+    prepared.empty_ns = static_cast<double>(on_gpu.empty_ns);
+    prepared.user_memory = point.algorithm.word("window").empty()
+                               ? on_gpu.user_memory
+                               : engines_.nccl->symmetric_memory(point.algorithm, prepared.user_bytes);
+    prepared.collective =
+        engines_.nccl->prepare(point.algorithm, point.dtype, point.op, point.count, point.mode);
+}
+
+void Preparer::prepare_schedule(const Case& point, std::int64_t operations, PreparedCase& prepared) {
+    const ringscope_algorithm& algorithm = algorithm_of(point);
+    prepared.protocol = name_of(static_cast<Protocol>(algorithm.protocol));
+    prepared.plan = plan(point);
+    if (prepared.plan) {
+        prepared.declared = schedule::declared_traffic(*prepared.plan);
+        prepared.closed_form = schedule::closed_form_traffic(algorithm, prepared.plan->request);
+    } else {
+        prepared.declared = {schedule::LinkBytes{1}, schedule::LinkBytes{1}};
+        prepared.traced = false;
+    }
+    if (on_device(point)) {
+        prepare_on_gpu(point, operations, prepared);
+    } else {
+        prepare_on_host(point, prepared);
+    }
+}
+
+void Preparer::prepare_on_gpu(const Case& point, std::int64_t operations, PreparedCase& prepared) {
+    check_usable(engines_.cuda, engines_.without_cuda);
+    prepared.user_bytes = device_bytes(point, operations);
+    engine::cuda::PreparedOnGpu on_gpu = engines_.cuda->prepare(
+        {.plan = prepared.plan ? &*prepared.plan : nullptr,
+         .dtype = point.dtype,
+         .op = point.op,
+         .mode = point.mode,
+         .bytes = point.bytes,
+         .user_bytes = prepared.user_bytes,
+         .threads = static_cast<std::int32_t>(point.algorithm.param("threads", 0))}
+    );
+    prepared.empty_ns = static_cast<double>(on_gpu.empty_ns);
+    prepared.user_memory = on_gpu.user_memory;
+    prepared.collective = std::move(on_gpu.collective);
+}
+
 /// The plugin's own kernel where it brings one, else the interpreter.
-std::unique_ptr<engine::Collective> Preparer::collective(
-    const ringscope_algorithm& algorithm, const Case& point, PreparedCase& prepared
-) {
+void Preparer::prepare_on_host(const Case& point, PreparedCase& prepared) {
+    if (!prepared.plan) {
+        prepared.collective = std::make_unique<engine::LocalCopy>(point.bytes);
+        return;
+    }
+    const ringscope_algorithm& algorithm = algorithm_of(point);
     const void* extension =
         algorithm.get_extension == nullptr ? nullptr : algorithm.get_extension(RINGSCOPE_HOST_KERNEL);
-    if (extension == nullptr)
-        return host_.prepare(key_of(point.algorithm), *prepared.plan, point.dtype, point.op);
+    if (extension == nullptr) {
+        prepared.collective =
+            engines_.host.prepare(key_of(point.algorithm), *prepared.plan, point.dtype, point.op);
+        return;
+    }
     prepared.traced = false;
-    return host_.prepare_kernel(
+    prepared.collective = engines_.host.prepare_kernel(
         *static_cast<const ringscope_host_kernel*>(extension), point.count, point.dtype, point.op
     );
 }

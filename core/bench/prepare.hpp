@@ -2,14 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "bench/case_buffers.hpp"
+#include "bench/engines.hpp"
 #include "bootstrap/bootstrap.hpp"
 #include "config/experiment.hpp"
 #include "engine/collective.hpp"
-#include "engine/host/engine.hpp"
 #include "plugin/registry.hpp"
 #include "schedule/plan.hpp"
 #include "schedule/traffic.hpp"
@@ -22,10 +24,13 @@ class Skipped : public Error {
     explicit Skipped(const std::string& reason) : Error{ExitCode::skipped, reason} {}
 };
 
-/// A case made ready: what runs it, and what its schedule declares.
+/// A case made ready: what runs it, where its buffers are, and what its schedule declares.
 struct PreparedCase {
     std::unique_ptr<engine::Collective> collective;
-    std::string protocol;                               ///< "" where not observable
+    std::byte* user_memory = nullptr;  ///< of the device, of so many bytes; null: of the host
+    std::int64_t user_bytes = 0;
+    double empty_ns = std::numeric_limits<double>::quiet_NaN();  ///< an empty kernel's time, on devices
+    std::string protocol;                                        ///< "" where not observable
     std::optional<schedule::Plan> plan;                 ///< none for opaque baselines and a single rank
     std::optional<schedule::DeclaredTraffic> declared;  ///< none where not observable
     std::optional<schedule::LinkBytes> closed_form;
@@ -36,29 +41,36 @@ struct PreparedCase {
 class Preparer {
  public:
     Preparer(
-        bootstrap::Bootstrap& bootstrap, const plugin::PluginRegistry& registry,
-        engine::host::HostEngine& host
+        bootstrap::Bootstrap& bootstrap, const plugin::PluginRegistry& registry, const Engines& engines
     )
-        : bootstrap_{bootstrap}, registry_{registry}, host_{host} {}
+        : bootstrap_{bootstrap}, registry_{registry}, engines_{engines} {}
 
     /// [collective] All ranks succeed or throw alike. Throws Skipped, or Error for a schedule that is no
-    /// all-reduce, would deadlock or does not support this number of ranks.
-    [[nodiscard]] PreparedCase prepare(const Case& point);
+    /// all-reduce, would deadlock or does not support this number of ranks, and for an engine that cannot be
+    /// used here. `operations` of a sample have buffers of their own.
+    [[nodiscard]] PreparedCase prepare(const Case& point, std::int64_t operations);
 
     /// The engine that plays a case here.
-    [[nodiscard]] static std::string engine_of(const Case& point);
+    [[nodiscard]] std::string engine_of(const Case& point) const;
+    /// Whether the case's buffers are in device memory.
+    [[nodiscard]] bool on_device(const Case& point) const;
 
     /// The plan of a case, without memory or connections; none for baselines and a single rank.
     [[nodiscard]] std::optional<schedule::Plan> plan(const Case& point) const;
 
  private:
-    [[nodiscard]] std::unique_ptr<engine::Collective> collective(
-        const ringscope_algorithm& algorithm, const Case& point, PreparedCase& prepared
-    );
+    void prepare_mpi(const Case& point, PreparedCase& prepared);
+    void prepare_nccl(const Case& point, std::int64_t operations, PreparedCase& prepared);
+    void prepare_schedule(const Case& point, std::int64_t operations, PreparedCase& prepared);
+    void prepare_on_host(const Case& point, PreparedCase& prepared);
+    void prepare_on_gpu(const Case& point, std::int64_t operations, PreparedCase& prepared);
+    [[nodiscard]] const ringscope_algorithm& algorithm_of(const Case& point) const {
+        return *registry_.find(point.algorithm.id)->algorithm;
+    }
 
     bootstrap::Bootstrap& bootstrap_;
     const plugin::PluginRegistry& registry_;
-    engine::host::HostEngine& host_;
+    Engines engines_;
 };
 
 }  // namespace ringscope::bench

@@ -25,7 +25,6 @@ trace::CaseRow row_of(const Case& point) {
     trace::CaseRow row;
     row.case_index = point.index;
     row.algorithm = point.algorithm.id;
-    row.engine = Preparer::engine_of(point);
     row.bytes = point.bytes;
     row.count = point.count;
     row.dtype = point.dtype;
@@ -47,16 +46,8 @@ void describe_plan(const PreparedCase& prepared, trace::CaseRow& row) {
     row.slices = prepared.plan->slices;
 }
 
-void check_memory(const Case& point, const Experiment& experiment, std::int64_t local_ranks) {
-    const std::int64_t each = buffer_bytes(point, experiment), available = available_memory();
-    if (each <= available / local_ranks) return;
-    throw Error{
-        ExitCode::out_of_memory, "the buffers of " + std::to_string(local_ranks) + " ranks take " +
-                                     std::to_string(each) + " bytes each, and this host has " +
-                                     std::to_string(available) + " left in all"};
-}
-
-/// A sample of all ranks: from the first entry to the last exit, and the worst state of its ranks.
+/// A sample of all ranks: from the first entry to the last exit, or on devices the longest time of a rank
+/// between its own events; and the worst state of its ranks.
 struct Span {
     double ns = 0, ops = 1;
     trace::SampleState state = trace::SampleState::ok;
@@ -65,14 +56,15 @@ struct Span {
 
 Span span_of(const std::vector<RankResult>& results, std::size_t sample) {
     const trace::SampleRow& first = results.front().samples[sample];
-    std::int64_t enter = first.enter_ns, exit = first.exit_ns;
+    std::int64_t enter = first.enter_ns, exit = first.exit_ns, device = first.device_ns;
     Span span{.ops = static_cast<double>(first.ops), .state = first.state, .traced = first.traced};
     for (const RankResult& result : results) {
         enter = std::min(enter, result.samples[sample].enter_ns);
         exit = std::max(exit, result.samples[sample].exit_ns);
+        device = std::max(device, result.samples[sample].device_ns);
         span.state = std::max(span.state, result.samples[sample].state);
     }
-    span.ns = static_cast<double>(exit - enter);
+    span.ns = static_cast<double>(device == trace::not_available ? exit - enter : device);
     return span;
 }
 
@@ -85,7 +77,7 @@ std::vector<Span> spans(const std::vector<RankResult>& results, trace::SampleSta
     return spans;
 }
 
-/// Median of isolated samples.
+/// Median of samples.
 double median_ns(const std::vector<Span>& spans) {
     std::vector<double> times;
     for (const Span& span : spans) times.push_back(span.ns / span.ops);
@@ -156,8 +148,9 @@ std::vector<Span> timed_spans(const std::vector<RankResult>& results, trace::Cas
 
 void set_times(const std::vector<RankResult>& results, report::CaseSummary& summary) {
     const bool isolated = summary.point.mode == Mode::isolated;
+    const bool queued = summary.point.mode == Mode::back_to_back;
     const std::vector<Span> timed = timed_spans(results, summary.row);
-    summary.time_ns = isolated ? median_ns(timed) : mean_ns(timed);
+    summary.time_ns = queued ? mean_ns(timed) : median_ns(timed);
     const double traced_ns = median_ns(spans(results, trace::SampleState::ok, true));
     if (isolated) summary.row.trace_overhead = traced_ns / summary.time_ns - 1;
     summary.waited_share = waited_share(results);
@@ -192,21 +185,22 @@ ExitCode code_of(trace::CaseStatus status) {
 
 Runner::Runner(
     bootstrap::Bootstrap& bootstrap, const Experiment& experiment, const plugin::PluginRegistry& registry,
-    engine::host::HostEngine& host, Watchdog& watchdog, Outputs outputs
+    const Engines& engines, Watchdog& watchdog, Outputs outputs
 )
     : bootstrap_{bootstrap},
       experiment_{experiment},
-      host_{host},
+      engines_{engines},
       watchdog_{watchdog},
       outputs_{outputs},
-      preparer_{bootstrap, registry, host},
+      preparer_{bootstrap, registry, engines},
       gate_{
-          host.control(),
+          engines.host.control(),
           bootstrap.rank(),
           bootstrap.size(),
           experiment.measure.start,
-          {host.control(), bootstrap.rank(), experiment.timeout.wait_ns, host.options().oversubscribed},
-          host.options().oversubscribed} {}
+          {engines.host.control(), bootstrap.rank(), experiment.timeout.wait_ns,
+           engines.host.options().oversubscribed},
+          engines.host.options().oversubscribed} {}
 
 ExitCode Runner::run(const std::vector<Case>& cases) {
     for (const Case& point : cases) {
@@ -225,6 +219,7 @@ void Runner::run_case(const Case& point) {
         .time_ns = nan,
         .busiest_link_bytes = nan,
         .waited_share = nan};
+    summary.row.engine = preparer_.engine_of(point);
     ExitCode code = ExitCode::ok;
     try {
         measure(point, summary);
@@ -254,10 +249,9 @@ void Runner::run_case(const Case& point) {
 
 /// Everything that can fail on some ranks only is agreed on; the status is rank 0's judgement, known to all.
 void Runner::measure(const Case& point, report::CaseSummary& summary) {
-    bootstrap::agree(bootstrap_, [&] {
-        check_memory(point, experiment_, static_cast<std::int64_t>(bootstrap_.local_ranks().size()));
-    });
-    PreparedCase prepared = preparer_.prepare(point);
+    bootstrap::agree(bootstrap_, [&] { check_memory(point); });
+    PreparedCase prepared = preparer_.prepare(point, operations_per_sample(point, experiment_));
+    summary.empty_ns = prepared.empty_ns;
     describe_plan(prepared, summary.row);
     const std::vector<RankResult> results = gather_results(sample(point, prepared));
     bootstrap::agree(bootstrap_, [&] {
@@ -270,16 +264,32 @@ RankResult Runner::sample(const Case& point, PreparedCase& prepared) {
     std::unique_ptr<Sampler> sampler;
     bootstrap::agree(bootstrap_, [&] {
         sampler = std::make_unique<Sampler>(
-            point, experiment_, prepared, make_buffers(point), gate_, bootstrap_.rank()
+            point, experiment_, prepared, make_buffers(point, prepared), gate_, bootstrap_.rank()
         );
     });
     return sampler->run();
 }
 
-std::unique_ptr<CaseBuffers> Runner::make_buffers(const Case& point) const {
+/// Buffers of the host; those of a GPU are its engine's to find.
+void Runner::check_memory(const Case& point) const {
+    if (preparer_.on_device(point)) return;
+    const std::int64_t each = buffer_bytes(point, experiment_), available = available_memory();
+    const std::int64_t local_ranks = std::ssize(bootstrap_.local_ranks());
+    if (each <= available / local_ranks) return;
+    throw Error{
+        ExitCode::out_of_memory, "the buffers of " + std::to_string(local_ranks) + " ranks take " +
+                                     std::to_string(each) + " bytes each, and this host has " +
+                                     std::to_string(available) + " left in all"};
+}
+
+std::unique_ptr<CaseBuffers> Runner::make_buffers(const Case& point, const PreparedCase& prepared) const {
     verify::Verifier verifier{verify::Pattern{point.dtype, point.op, bootstrap_.size(), experiment_.verify}};
-    return std::make_unique<HostBuffers>(
-        point, std::move(verifier), bootstrap_.rank(), operations_per_sample(point, experiment_)
+    const std::int64_t operations = operations_per_sample(point, experiment_);
+    if (prepared.user_memory == nullptr) {
+        return std::make_unique<HostBuffers>(point, std::move(verifier), bootstrap_.rank(), operations);
+    }
+    return make_device_buffers(
+        point, std::move(verifier), bootstrap_.rank(), operations, prepared.user_memory, prepared.user_bytes
     );
 }
 

@@ -28,7 +28,7 @@ class Runner {
  public:
     Runner(
         bootstrap::Bootstrap& bootstrap, const Experiment& experiment, const plugin::PluginRegistry& registry,
-        engine::host::HostEngine& host, Watchdog& watchdog, Outputs outputs
+        const Engines& engines, Watchdog& watchdog, Outputs outputs
     );
 
     /// Runs all cases. [collective] Returns the worst exit code of them, the same on all ranks. Throws
@@ -45,7 +45,8 @@ class Runner {
  private:
     void run_case(const Case& point);
     void measure(const Case& point, report::CaseSummary& summary);
-    [[nodiscard]] std::unique_ptr<CaseBuffers> make_buffers(const Case& point) const;
+    [[nodiscard]] std::unique_ptr<CaseBuffers> make_buffers(const Case& point, const PreparedCase& prepared) const;
+    void check_memory(const Case& point) const;
     [[nodiscard]] RankResult sample(const Case& point, PreparedCase& prepared);
     [[nodiscard]] std::vector<RankResult> gather_results(const RankResult& mine);
     void settle(
@@ -64,7 +65,7 @@ class Runner {
 
     bootstrap::Bootstrap& bootstrap_;
     const Experiment& experiment_;
-    engine::host::HostEngine& host_;
+    Engines engines_;
     Watchdog& watchdog_;
     Outputs outputs_;
     Preparer preparer_;

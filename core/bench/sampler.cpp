@@ -43,9 +43,9 @@ trace::EventRow event_row(
         .end_ns = raw.end_ns,
         .wait_data_ns = received ? raw.wait_ns : 0,
         .wait_credit_ns = received ? 0 : raw.wait_ns,
-        .begin_ticks = raw.begin_ns,
-        .ready_ticks = raw.ready_ns,
-        .end_ticks = raw.end_ns,
+        .begin_ticks = raw.begin_ticks,
+        .ready_ticks = raw.ready_ticks,
+        .end_ticks = raw.end_ticks,
     };
 }
 

@@ -14,11 +14,17 @@ namespace ringscope {
 /// An algorithm as an experiment names it, with the parameters it is run with.
 struct AlgorithmChoice {
     std::string id;
-    std::map<std::string, std::int64_t> params;  ///< "channels", "slots", "slot_bytes"; absent means default
+    std::map<std::string, std::int64_t>
+        params{};  ///< "channels", "slots", "slot_bytes", "threads"; absent means default
+    std::map<std::string, std::string> words{};  ///< parameters that are words: "algo", "proto", "window"
 
     [[nodiscard]] std::int64_t param(const std::string& name, std::int64_t fallback) const {
         const auto found = params.find(name);
         return found == params.end() ? fallback : found->second;
+    }
+    [[nodiscard]] std::string word(const std::string& name) const {
+        const auto found = words.find(name);
+        return found == words.end() ? "" : found->second;
     }
     friend bool operator==(const AlgorithmChoice&, const AlgorithmChoice&) = default;
 };

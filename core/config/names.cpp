@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string_view>
 
 #include "base/text.hpp"
@@ -11,11 +12,14 @@
 namespace ringscope::config {
 namespace {
 
-constexpr std::array<std::string_view, 11> planned_algorithms{
-    "ring-ll128", "tree-ll",  "tree-simple",      "parameter-server", "ipc-pcie", "ipc-pcie-naive",
-    "one-shot",   "two-shot", "halving-doubling", "hierarchical",     "nccl"};
-constexpr std::array<std::string_view, 5> planned_engines{
-    "cuda-p2p", "cuda-staged", "cuda-host-driven", "nccl", "simgrid"};
+constexpr std::array<std::string_view, 10> planned_algorithms{
+    "ring-ll128",     "tree-ll",  "tree-simple", "parameter-server", "ipc-pcie",
+    "ipc-pcie-naive", "one-shot", "two-shot",    "halving-doubling", "hierarchical"};
+constexpr std::array<std::string_view, 4> planned_engines{
+    "cuda-staged", "cuda-host-driven", "nccl", "simgrid"};
+
+/// The schema knows which parameters there are; these are NCCL's alone.
+constexpr std::array<std::string_view, 5> nccl_params{"algo", "proto", "window", "min_ctas", "max_ctas"};
 
 bool contains(const auto& words, std::string_view word) {
     return std::ranges::find(words, word) != words.end();
@@ -37,6 +41,21 @@ const Node& id_of(const Node& algorithm) {
     return algorithm.kind == Kind::map ? algorithm.at("id") : algorithm;
 }
 
+/// The parameters of an algorithm that have a meaning for NCCL alone.
+std::vector<Fault> misplaced_params(const Node& algorithm) {
+    std::vector<Fault> faults;
+    const Node* params = algorithm.find("params");
+    if (!params || id_of(algorithm).text == "nccl") return faults;
+    for (const Entry& entry : params->entries) {
+        if (!contains(nccl_params, entry.key)) continue;
+        faults.push_back(
+            {entry.mark, "`" + entry.key + "` is a parameter of `nccl` alone; `" + id_of(algorithm).text +
+                             "` takes `channels`, `slots`, `slot_bytes`, `threads`"}
+        );
+    }
+    return faults;
+}
+
 }  // namespace
 
 std::vector<Fault> unknown_names(const Node& document, const Vocabulary& vocabulary) {
@@ -50,6 +69,7 @@ std::vector<Fault> unknown_names(const Node& document, const Vocabulary& vocabul
     const Node& sweep = document.at("sweep");
     for (const Node& algorithm : sweep.at("algorithms").items) {
         check("algorithm", id_of(algorithm), vocabulary.algorithms, planned_algorithms);
+        std::ranges::move(misplaced_params(algorithm), std::back_inserter(faults));
     }
     for (const Node& engine : sweep.at("engines").items) check("engine", engine, engines, planned_engines);
     return faults;

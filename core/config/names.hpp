@@ -9,7 +9,8 @@
 
 namespace ringscope::config {
 
-/// The algorithms and engines of a document that the vocabulary lacks, each with the nearest right word.
+/// The algorithms and engines of a document that the vocabulary lacks, each with the nearest right word; and
+/// parameters that belong to another algorithm.
 [[nodiscard]] std::vector<Fault> unknown_names(const Node& document, const Vocabulary& vocabulary);
 
 }  // namespace ringscope::config

@@ -28,7 +28,7 @@ struct Letters {
     std::optional<std::string> dtype{};       ///< -d, a type in either spelling, or all
     std::optional<std::string> op{};          ///< -o, a reduction, or all
     std::optional<std::string> check{};       ///< -c, anything but 0: every timed result is verified
-    std::optional<std::string> graph{};       ///< -G, 0
+    std::optional<std::string> graph{};       ///< -G, 0; any other number measures CUDA graphs
     std::optional<std::string> algorithms{};  ///< -a, ids with commas between
 };
 

@@ -74,8 +74,16 @@ void check_slot_bytes(const Node& value) {
     fail(value.mark, "`slot_bytes` must be from 64 to 64MiB and a multiple of 16, found " + shown(value));
 }
 
+void check_ctas(const Node& params) {
+    const Node* least = params.find("min_ctas");
+    const Node* most = params.find("max_ctas");
+    if (!least || !most || least->integer <= most->integer) return;
+    fail(least->mark, "`min_ctas` (" + least->text + ") is larger than `max_ctas` (" + most->text + ")");
+}
+
 void canonicalize_params(Node& params) {
     sort_keys(params);
+    check_ctas(params);
     if (Node* slot_bytes = params.find("slot_bytes")) {
         canonicalize_bytes(*slot_bytes);
         check_slot_bytes(*slot_bytes);
@@ -124,9 +132,15 @@ std::vector<Value> read_list(const Node& list, Read read) {
 }
 
 AlgorithmChoice read_algorithm(const Node& node) {
-    if (node.kind == Kind::text) return {node.text, {}};
-    AlgorithmChoice choice{node.at("id").text, {}};
-    for (const Entry& entry : node.at("params").entries) choice.params[entry.key] = entry.value.integer;
+    if (node.kind == Kind::text) return {.id = node.text};
+    AlgorithmChoice choice{.id = node.at("id").text};
+    for (const auto& [key, mark, value] : node.at("params").entries) {
+        if (value.kind == Kind::text) {
+            choice.words[key] = value.text;
+        } else {
+            choice.params[key] = value.integer;
+        }
+    }
     return choice;
 }
 
@@ -188,11 +202,6 @@ std::vector<std::int64_t> read_sizes(const Node& sizes) {
     return values;
 }
 
-Mode read_mode(const Node& node) {
-    if (const auto known = mode(node.text)) return *known;
-    fail(node.mark, "mode `" + node.text + "` is not in this version");
-}
-
 StartMode read_start(const Node& node) {
     if (node.text == "window") return StartMode::window;
     return node.text == "barrier" ? StartMode::barrier : StartMode::automatic;
@@ -211,7 +220,7 @@ Measure read_measure(const Node& node) {
     return {
         .warmup = node.at("warmup").integer,
         .iterations = node.at("iterations").integer,
-        .modes = read_list<Mode>(node.at("mode"), read_mode),
+        .modes = read_list<Mode>(node.at("mode"), [](const Node& n) { return *mode(n.text); }),
         .start = read_start(node.at("start")),
         .cold_start = node.at("cold_start").boolean,
     };

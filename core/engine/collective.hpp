@@ -20,6 +20,7 @@ struct RawEvent {
     std::int64_t payload_bytes = 0, wire_bytes = 0;  ///< as the copy loop moved them
     std::int64_t begin_ns = 0, ready_ns = 0, end_ns = 0;
     std::int64_t wait_ns = 0;  ///< for data (recv) or credit (send), over all parts
+    std::int64_t begin_ticks = 0, ready_ticks = 0, end_ticks = 0;  ///< as read from the engine's clock
 };
 
 /// Fixed memory for the events of one rank: nothing is allocated on the timed path. When it is full the

@@ -34,6 +34,19 @@ struct Sources {
 /// who knows them.
 [[nodiscard]] std::vector<trace::Fact> capture_facts(const Sources& sources = {});
 
+/// What the libraries say of themselves; 0 and "" where there is none.
+struct GpuVersions {
+    int cuda_driver = 0, cuda_runtime = 0;  ///< of CUDA 13.0: 13000
+    std::string nccl;                       ///< "2.28.9"
+};
+
+/// The versions as facts: "cuda.driver" and "cuda.runtime", such as 13.0, and "nccl.version"; "unavailable"
+/// for what there is not.
+[[nodiscard]] std::vector<trace::Fact> gpu_facts(const GpuVersions& versions);
+
+/// Whether this build holds the CUDA engine and NCCL's baseline.
+[[nodiscard]] bool has_cuda() noexcept;
+
 /// The allow-listed ones of the variables as facts: those of NCCL, Open MPI, UCX, CUDA, OpenMP and ringscope,
 /// and what describes a Slurm job; never one whose name speaks of a key, token, secret or password.
 [[nodiscard]] std::vector<trace::Fact> recorded_variables(const std::vector<std::string>& variables);

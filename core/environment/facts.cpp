@@ -33,6 +33,7 @@ constexpr std::array<std::string_view, 6> secret_words{"KEY",  "TOKEN", "SECRET"
                                                        "PASS", "CRED",  "PRECONDITION_TRANSPORTS"};
 
 bool is_secret(std::string name) {
+    if (name == "NCCL_IB_PKEY") return false;  // the index of an InfiniBand partition
     std::ranges::transform(name, name.begin(), [](unsigned char letter) { return std::toupper(letter); });
     return std::ranges::any_of(secret_words, [&](auto word) { return name.find(word) != std::string::npos; });
 }
@@ -62,6 +63,7 @@ Facts build_facts() {
         fact("ringscope.version", build_info::version), fact("ringscope.revision", build_info::revision),
         fact("build.compiler", build_info::compiler),   fact("build.flags", build_info::flags),
         fact("build.type", build_info::type),           {"build.sanitizer", build_info::sanitizer},
+        {"build.cuda", has_cuda() ? "on" : "off"},
     };
 }
 
@@ -149,6 +151,11 @@ Facts shared_memory_facts(const Path& root) {
     };
 }
 
+Text cuda_version(int code) {
+    if (code <= 0) return std::nullopt;
+    return std::to_string(code / 1000) + "." + std::to_string(code % 1000 / 10);
+}
+
 void append(Facts& all, Facts&& more) {
     all.insert(all.end(), more.begin(), more.end());
 }
@@ -175,6 +182,18 @@ std::vector<trace::Fact> capture_facts(const Sources& sources) {
     append(facts, shared_memory_facts(sources.root));
     append(facts, recorded_variables(sources.variables));
     return facts;
+}
+
+std::vector<trace::Fact> gpu_facts(const GpuVersions& versions) {
+    return {
+        fact("cuda.driver", cuda_version(versions.cuda_driver)),
+        fact("cuda.runtime", cuda_version(versions.cuda_runtime)),
+        fact("nccl.version", versions.nccl),
+    };
+}
+
+bool has_cuda() noexcept {
+    return RINGSCOPE_WITH_CUDA != 0;
 }
 
 std::string_view program_version() noexcept {

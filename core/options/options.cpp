@@ -24,7 +24,7 @@ constexpr std::string_view arguments_name = "arguments";
 constexpr std::array letter_names{"minbytes", "maxbytes",     "stepfactor", "stepbytes",
                                   "iters",    "warmup_iters", "datatype",   "op",
                                   "check",    "graph",        "algorithms"};
-constexpr int most_ranks = 65536;
+constexpr int most_ranks = 65536, most_virtual_ranks = 64;
 
 // What a person may know from the documentation or from nccl-tests, with the reason why it is not taken.
 struct Refusal {
@@ -150,15 +150,17 @@ bool given(const po::variables_map& values, const char* name) {
     return values.count(name) && values[name].as<bool>();
 }
 
-std::optional<int> ranks_of(const Page& page, const po::variables_map& values, const char* name) {
+std::optional<int> ranks_of(
+    const Page& page, const po::variables_map& values, const char* name, int most = most_ranks
+) {
     const auto text = text_of(values, name);
     if (!text) return std::nullopt;
     int number = 0;
     const char* end = text->data() + text->size();
     const auto [stop, error] = std::from_chars(text->data(), end, number);
-    if (error != std::errc{} || stop != end || number < 1 || number > most_ranks) {
+    if (error != std::errc{} || stop != end || number < 1 || number > most) {
         throw usage(
-            page, "--" + std::string{name} + " takes a whole number from 1 to " + std::to_string(most_ranks) +
+            page, "--" + std::string{name} + " takes a whole number from 1 to " + std::to_string(most) +
                       ", not `" + *text + "`"
         );
     }
@@ -206,6 +208,8 @@ void read_run(const Page& page, const Parsed& parsed, Options& options) {
     options.csv = given(parsed.values, "csv");
     options.dry_run = given(parsed.values, "dry-run");
     options.expect_ranks = ranks_of(page, parsed.values, "expect-ranks");
+    options.allow_shared_gpu = given(parsed.values, "allow-shared-gpu");
+    options.virtual_ranks = ranks_of(page, parsed.values, "virtual-ranks", most_virtual_ranks);
     options.letters = letters_of(parsed.values);
 }
 
@@ -218,8 +222,9 @@ void check_run(const Page& page, const Parsed& parsed, const Options& options) {
     if (options.config && has_letters(parsed)) {
         throw usage(page, "nccl-tests' letters stand for a file: give either them or " + *options.config);
     }
-    const std::string graph = options.letters.graph.value_or("0");
-    if (graph != "0") throw usage(page, "-G " + graph + ": not in this version");
+    if (options.virtual_ranks && options.expect_ranks && options.virtual_ranks != options.expect_ranks) {
+        throw usage(page, "--virtual-ranks is the number of ranks: leave --expect-ranks out");
+    }
 }
 
 void read_describe(const Page& page, const Parsed& parsed, Options& options) {

@@ -27,7 +27,9 @@ struct Options {
     bool csv = false;
     bool dry_run = false;
     std::optional<int> expect_ranks;
-    Letters letters;  ///< run without a file; the configuration reads and checks the values
+    bool allow_shared_gpu = false;     ///< ranks of several processes may share a GPU
+    std::optional<int> virtual_ranks;  ///< so many ranks as threads of this one process, for correctness
+    Letters letters;                   ///< run without a file; the configuration reads and checks the values
 
     std::string algorithm;  ///< describe
     int ranks = 0;          ///< describe

@@ -61,7 +61,9 @@ void add_run(po::options_description& options) {
         "json", flag(), "one JSON object instead of the table"
     )("csv", flag(), "comma separated values instead of the table")(
         "dry-run", flag(), "show the cases and stop"
-    )("expect-ranks", text("N"), "refuse to run on another number");
+    )("expect-ranks", text("N"), "refuse to run on another number")(
+        "allow-shared-gpu", flag(), "let ranks of several processes share a GPU"
+    )("virtual-ranks", text("N"), "N ranks as threads of one process, 1 to 64: results count, times do not");
 }
 
 // The long names are those of nccl-tests, so that its command lines work.
@@ -74,7 +76,7 @@ void add_letters(po::options_description& options) {
         "datatype,d", text("TYPE"), "element type, or all"
     )("op,o", text("OP"),
       "sum, prod, min, max, avg, or all")("check,c", text("1"), "verification, which is always on")(
-        "graph,cudagraph,G", text("0"), "0: launched without a CUDA graph"
+        "graph,cudagraph,G", text("N"), "N > 0: CUDA graphs of 20 operations, launched -n times"
     )("algorithms,a", text("ID,..."), "algorithms to run");
 }
 

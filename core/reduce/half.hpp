@@ -47,10 +47,39 @@ RINGSCOPE_HD constexpr std::uint32_t round_subnormal(std::uint32_t magnitude) {
     return bits_of(float_of(magnitude) + 0.5f) - bits_of(0.5f);
 }
 
+#ifdef __CUDA_ARCH__
+
+// One instruction where the device has it; a NaN is then NVIDIA's canonical one.
+#define RINGSCOPE_DEVICE __device__ __forceinline__
+
+RINGSCOPE_DEVICE float convert(Half half) {
+    float value;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(half.bits));
+    return value;
+}
+RINGSCOPE_DEVICE Half convert_to_half(float value) {
+    Half half;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half.bits) : "f"(value));
+    return half;
+}
+#if __CUDA_ARCH__ >= 800
+RINGSCOPE_DEVICE BFloat16 convert_to_bfloat16(float value) {
+    BFloat16 result;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
+    return result;
+}
+#endif
+
+#undef RINGSCOPE_DEVICE
+#endif
+
 }  // namespace detail
 
-/// Exact, subnormals included; a NaN keeps its sign and payload and becomes quiet.
+/// Exact, subnormals included; a NaN keeps its sign and payload and becomes quiet (a device keeps neither).
 RINGSCOPE_HD constexpr float to_float(Half half) {
+#ifdef __CUDA_ARCH__
+    if (!__builtin_is_constant_evaluated()) return detail::convert(half);
+#endif
     const std::uint32_t magnitude = half.bits & 0x7fffu;
     const std::uint32_t sign = (half.bits & 0x8000u) << 16;
     const std::uint32_t scaled = detail::bits_of(detail::float_of(magnitude << 13) * 0x1p112f);
@@ -67,6 +96,9 @@ RINGSCOPE_HD constexpr float to_float(BFloat16 value) {
 /// Rounds to nearest, ties to even; overflow becomes infinity, a NaN stays a quiet NaN. All cases are
 /// computed and one is selected, so that a loop of it vectorises.
 RINGSCOPE_HD constexpr Half to_half(float value) {
+#ifdef __CUDA_ARCH__
+    if (!__builtin_is_constant_evaluated()) return detail::convert_to_half(value);
+#endif
     const std::uint32_t bits = detail::bits_of(value);
     const std::uint32_t magnitude = bits & 0x7fffffffu;
     const std::uint32_t normal =
@@ -79,6 +111,9 @@ RINGSCOPE_HD constexpr Half to_half(float value) {
 
 /// Rounds to nearest, ties to even; overflow becomes infinity, a NaN stays a quiet NaN.
 RINGSCOPE_HD constexpr BFloat16 to_bfloat16(float value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if (!__builtin_is_constant_evaluated()) return detail::convert_to_bfloat16(value);
+#endif
     const std::uint32_t bits = detail::bits_of(value);
     const std::uint32_t rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
     const std::uint32_t nan = (bits >> 16) | 0x40u;

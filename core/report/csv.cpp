@@ -51,6 +51,7 @@ std::vector<Field> fields_of(const CaseSummary& summary) {
         {"busbw_bytes_per_s", number(summary.busbw() * 1e9)},
         {"busiest_link_bytes", number(summary.busiest_link_bytes)},
         {"waited_share", number(summary.waited_share)},
+        {"empty_kernel_s", number(summary.empty_ns * 1e-9)},
         {"reason", quoted(row.reason)},
     };
 }

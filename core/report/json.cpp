@@ -51,12 +51,18 @@ Json header_json(const RunHeader& header) {
     };
 }
 
+Json params_json(const AlgorithmChoice& algorithm) {
+    Json params = algorithm.words;
+    for (const auto& [name, value] : algorithm.params) params[name] = value;
+    return params;
+}
+
 Json point_json(const CaseSummary& summary) {
     const trace::CaseRow& row = summary.row;
     return {
         {"case", row.case_index},
         {"algorithm", row.algorithm},
-        {"params", summary.point.algorithm.params},
+        {"params", params_json(summary.point.algorithm)},
         {"engine", row.engine},
         {"protocol", text_or_null(row.protocol)},
         {"mode", name_of(row.mode)},
@@ -83,6 +89,7 @@ Json result_json(const CaseSummary& summary) {
         {"busiest_link_bytes", number(summary.busiest_link_bytes)},
         {"busiest_link_bytes_per_s", number(summary.link_bandwidth() * bytes_per_gb)},
         {"waited_share", number(summary.waited_share)},
+        {"empty_kernel_s", number(summary.empty_ns * seconds_per_ns)},
         {"trace_overhead_share", number(row.trace_overhead)},
     };
 }

@@ -8,6 +8,19 @@
 
 namespace ringscope::report {
 
+std::string statistic_of(Mode mode, std::int64_t iterations) {
+    const std::string number = std::to_string(iterations);
+    switch (mode) {
+        case Mode::isolated:
+            break;
+        case Mode::back_to_back:
+            return "mean of " + number + " operations";
+        case Mode::graph:
+            return "median of " + number + " graphs";
+    }
+    return "median of " + number + " samples";
+}
+
 std::unique_ptr<Reporter> make_reporter(Format format, std::ostream& out) {
     switch (format) {
         case Format::json:

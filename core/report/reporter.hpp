@@ -23,11 +23,15 @@ struct RunHeader {
     std::string step;  ///< as nccl-tests writes it: "2(factor)", "1048576(bytes)"; "list" for a list of sizes
     std::int64_t warmup = 0, iterations = 0;
     Mode mode = Mode::isolated;  ///< of the first case
-    std::string statistic;       ///< "median of 20 samples"
+    std::string statistic;       ///< of the first case's mode: "median of 20 samples"
     bool both_places = false;    ///< every case is run out of place and in place
     std::string warning;         ///< "8 ranks on 2 cores: times are no measurement", or empty
     std::string output;          ///< path of the trace, or empty
 };
+
+/// How the time of a case comes from its samples: "median of 20 samples", "mean of 20 operations", "median of
+/// 20 graphs".
+[[nodiscard]] std::string statistic_of(Mode mode, std::int64_t iterations);
 
 /// Shows a run while it goes on. Rank 0 alone has one; calls come in the order begin, add..., end.
 class Reporter {

@@ -49,6 +49,7 @@ std::string explanation(const CaseSummary& summary) {
 
 std::string label(const AlgorithmChoice& algorithm) {
     std::string text = algorithm.id;
+    for (const auto& [name, word] : algorithm.words) text += " " + name + "=" + word;
     for (const auto& [name, value] : algorithm.params) text += " " + name + "=" + std::to_string(value);
     return text;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,8 @@ struct CaseSummary {
     double time_ns = 0;  ///< headline, of one operation; NaN where there is none (failed, wrong, skipped)
     double busiest_link_bytes = 0;  ///< payload of the busiest directed link; NaN where not observable
     double waited_share = 0;        ///< share of the traced time spent waiting, 0..1; NaN where not traced
+    /// Time of a kernel that does nothing, launched and timed as the mode does it; NaN where not measured.
+    double empty_ns = std::numeric_limits<double>::quiet_NaN();
 
     /// The time of a verified case; NaN for every other one, whatever time_ns says.
     [[nodiscard]] double verified_time_ns() const;
@@ -48,7 +51,7 @@ struct TrafficVerdict {
 /// ok, or "".
 [[nodiscard]] std::string explanation(const CaseSummary& summary);
 
-/// The algorithm with its parameters: "ring-simple channels=2".
+/// The algorithm with its parameters, words first: "ring-simple channels=2", "nccl algo=ring proto=ll".
 [[nodiscard]] std::string label(const AlgorithmChoice& algorithm);
 
 }  // namespace ringscope::report

@@ -96,6 +96,7 @@ auto line_key(const CaseSummary& summary) {
     return std::tuple{
         point.algorithm.id,
         point.algorithm.params,
+        point.algorithm.words,
         point.engine,
         row.engine,
         row.mode,
@@ -115,6 +116,17 @@ std::string block_text(const CaseSummary& summary) {
     );
 }
 
+/// What a launch costs that does nothing, where it was measured: no time of the block can be less.
+std::string empty_kernel_text(const CaseSummary& summary) {
+    return std::isnan(summary.empty_ns) ? ""
+                                        : fmt::format(", empty kernel {:.2f} us", summary.empty_ns / 1e3);
+}
+
+/// As nccl-tests writes it, without the function: "0000:1b:00" of "0000:1b:00.0".
+std::string pci_device(const std::string& pci_id) {
+    return pci_id.substr(0, pci_id.find('.'));
+}
+
 /// One device line per rank in nccl-tests' form. The number of a GPU counts the distinct ones of the host;
 /// what identifies it is the PCI id.
 std::string device_lines(const std::vector<trace::RankEnvironment>& ranks) {
@@ -130,7 +142,9 @@ std::string device_lines(const std::vector<trace::RankEnvironment>& ranks) {
         auto& gpus = gpus_of_host[rank.host];
         auto at = std::ranges::find(gpus, rank.gpu_pci_id);
         if (at == gpus.end()) at = gpus.insert(gpus.end(), rank.gpu_pci_id);
-        lines += fmt::format("device {:2} [{}] {}\n", at - gpus.begin(), rank.gpu_pci_id, rank.gpu_name);
+        lines += fmt::format(
+            "device {:2} [{}] {}\n", at - gpus.begin(), pci_device(rank.gpu_pci_id), rank.gpu_name
+        );
     }
     return lines;
 }
@@ -139,8 +153,9 @@ std::string settings_line(const RunHeader& header) {
     return fmt::format(
         "# nThread 1 nGpus 1 minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} agg iters: 1 "
         "validation: 1 "
-        "graph: 0\n",
-        header.min_bytes, header.max_bytes, header.step, header.warmup, header.iterations
+        "graph: {}\n",
+        header.min_bytes, header.max_bytes, header.step, header.warmup, header.iterations,
+        header.mode == Mode::graph ? header.iterations : 0
     );
 }
 
@@ -242,7 +257,9 @@ void TableReporter::end(const TrafficVerdict& verdict, ExitCode code) {
 
 // Two kinds of time never share a table, so another mode begins a table of its own.
 void TableReporter::print_table_head(Mode mode) {
-    out_ << mode_line(mode, header_.statistic) << "#\n" << table_head();
+    const std::string statistic =
+        mode == header_.mode ? header_.statistic : statistic_of(mode, header_.iterations);
+    out_ << mode_line(mode, statistic) << "#\n" << table_head();
 }
 
 void TableReporter::open_block(const CaseSummary& summary) {
@@ -252,7 +269,7 @@ void TableReporter::open_block(const CaseSummary& summary) {
         print_table_head(mode_);
     }
     const std::string block = block_text(summary);
-    if (block != block_) out_ << block << "\n";
+    if (block != block_) out_ << block << empty_kernel_text(summary) << "\n";
     block_ = block;
 }
 

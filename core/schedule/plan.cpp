@@ -104,6 +104,12 @@ Plan make_plan(const ringscope_algorithm& algorithm, const PlanRequest& request)
                              " slots per connection, give it more (params: slots): " + cycle};
 }
 
+std::int64_t parts_of(const Plan& plan, std::int64_t bytes, std::int64_t min_part_bytes) {
+    const bool is_short = bytes < plan.parts * min_part_bytes;
+    const bool fits = bytes <= plan.request.link.slot_payload(plan.request.slot_bytes);
+    return is_short && fits ? 1 : plan.parts;
+}
+
 std::int64_t events_per_operation(const Plan& plan, std::int32_t rank) {
     std::int64_t events = 0;
     for (std::int32_t channel = 0; channel < plan.request.channels; ++channel) {

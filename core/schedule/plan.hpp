@@ -63,6 +63,10 @@ struct Plan {
 /// internal for a plugin that threw.
 [[nodiscard]] Plan make_plan(const ringscope_algorithm& algorithm, const PlanRequest& request);
 
+/// Parts that an op on so many bytes is played in. A short one is played in one piece, which is not worth two
+/// flags; where one slot does not hold it, in the plan's parts.
+[[nodiscard]] std::int64_t parts_of(const Plan& plan, std::int64_t bytes, std::int64_t min_part_bytes);
+
 /// Rows that tracing one operation gives on a rank: one per op, direction and peer, for ops that move
 /// something.
 [[nodiscard]] std::int64_t events_per_operation(const Plan& plan, std::int32_t rank);

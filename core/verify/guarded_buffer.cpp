@@ -11,14 +11,7 @@
 namespace ringscope::verify {
 namespace {
 
-constexpr std::int64_t guard_bytes = 4096;
-constexpr std::int64_t alignment = 4096;  // a multiple of 128, and whole pages
-
-std::byte guard_at(std::int64_t index) {
-    return static_cast<std::byte>((index * 167 + 89) & 0xff);
-}
-
-std::int64_t checked(std::int64_t bytes, std::int64_t offset_bytes) {
+void check(std::int64_t bytes, std::int64_t offset_bytes) {
     constexpr std::int64_t most = std::int64_t{1} << 62;
     if (bytes < 0 || offset_bytes < 0 || offset_bytes > most ||
         bytes > most - offset_bytes - 4 * guard_bytes) {
@@ -26,11 +19,10 @@ std::int64_t checked(std::int64_t bytes, std::int64_t offset_bytes) {
             ExitCode::internal, "a buffer of " + std::to_string(bytes) + " bytes at an offset of " +
                                     std::to_string(offset_bytes) + " bytes cannot be"};
     }
-    return bytes;
 }
 
 std::byte* allocate(std::int64_t total) {
-    void* const memory = std::aligned_alloc(alignment, static_cast<std::size_t>(total));
+    void* const memory = std::aligned_alloc(guard_alignment, static_cast<std::size_t>(total));
     if (memory == nullptr) {
         throw Error{
             ExitCode::out_of_memory, "no memory for a buffer of " + std::to_string(total) +
@@ -41,11 +33,15 @@ std::byte* allocate(std::int64_t total) {
 
 }  // namespace
 
+GuardLayout::GuardLayout(std::int64_t bytes_of_data, std::int64_t offset_bytes) {
+    check(bytes_of_data, offset_bytes);
+    front = guard_bytes + offset_bytes;
+    bytes = bytes_of_data;
+    total = (end_of_data() + guard_bytes + guard_alignment - 1) / guard_alignment * guard_alignment;
+}
+
 GuardedBuffer::GuardedBuffer(std::int64_t bytes, std::int64_t offset_bytes)
-    : bytes_{checked(bytes, offset_bytes)},
-      front_{guard_bytes + offset_bytes},
-      total_{(end_of_data() + guard_bytes + alignment - 1) / alignment * alignment},
-      memory_{allocate(total_)} {
+    : layout_{bytes, offset_bytes}, memory_{allocate(layout_.total)} {
     restore_guards();
     poison();
 }
@@ -55,24 +51,22 @@ void GuardedBuffer::Free::operator()(std::byte* memory) const noexcept {
 }
 
 void GuardedBuffer::poison() noexcept {
-    std::memset(data(), 0xff, static_cast<std::size_t>(bytes_));
+    std::memset(data(), 0xff, static_cast<std::size_t>(layout_.bytes));
 }
 
 void GuardedBuffer::restore_guards() noexcept {
-    std::byte* const memory = memory_.get();
-    for (std::int64_t i = 0; i < front_; ++i) memory[i] = guard_at(i);
-    for (std::int64_t i = end_of_data(); i < total_; ++i) memory[i] = guard_at(i);
+    for (std::int64_t i = 0; i < layout_.bytes_of_guards(); ++i) {
+        const std::int64_t index = layout_.guard_index(i);
+        memory_.get()[index] = guard_at(index);
+    }
 }
 
 std::optional<std::int64_t> GuardedBuffer::first_damage() const noexcept {
-    const auto find = [&](std::int64_t from, std::int64_t to) -> std::optional<std::int64_t> {
-        for (std::int64_t i = from; i < to; ++i) {
-            if (memory_.get()[i] != guard_at(i)) return i - front_;
-        }
-        return std::nullopt;
-    };
-    const std::optional<std::int64_t> before = find(0, front_);
-    return before ? before : find(end_of_data(), total_);
+    for (std::int64_t i = 0; i < layout_.bytes_of_guards(); ++i) {
+        const std::int64_t index = layout_.guard_index(i);
+        if (memory_.get()[index] != guard_at(index)) return index - layout_.front;
+    }
+    return std::nullopt;
 }
 
 }  // namespace ringscope::verify

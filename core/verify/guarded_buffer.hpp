@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+
+#include "verify/guard.hpp"
 
 namespace ringscope::verify {
 
@@ -15,9 +18,14 @@ class GuardedBuffer {
  public:
     explicit GuardedBuffer(std::int64_t bytes, std::int64_t offset_bytes = 0);
 
-    [[nodiscard]] std::byte* data() noexcept { return memory_.get() + front_; }
-    [[nodiscard]] const std::byte* data() const noexcept { return memory_.get() + front_; }
-    [[nodiscard]] std::int64_t bytes() const noexcept { return bytes_; }
+    [[nodiscard]] std::byte* data() noexcept { return memory_.get() + layout_.front; }
+    [[nodiscard]] const std::byte* data() const noexcept { return memory_.get() + layout_.front; }
+    [[nodiscard]] std::int64_t bytes() const noexcept { return layout_.bytes; }
+
+    /// The data with the guards around it, to be replaced by those of a device's buffer.
+    [[nodiscard]] std::span<std::byte> with_guards() noexcept {
+        return {memory_.get(), static_cast<std::size_t>(layout_.total)};
+    }
 
     /// Fills the data with 0xFF: a NaN in every floating-point type.
     void poison() noexcept;
@@ -31,11 +39,7 @@ class GuardedBuffer {
     struct Free {
         void operator()(std::byte* memory) const noexcept;
     };
-    [[nodiscard]] std::int64_t end_of_data() const noexcept { return front_ + bytes_; }
-
-    std::int64_t bytes_;
-    std::int64_t front_;  ///< bytes of the guard before the data
-    std::int64_t total_;  ///< bytes of data and guards
+    GuardLayout layout_;
     std::unique_ptr<std::byte, Free> memory_;
 };
 

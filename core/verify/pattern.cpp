@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "base/error.hpp"
-#include "verify/random.hpp"
 #include "verify/tables.hpp"
+#include "verify/window.hpp"
 
 namespace ringscope::verify {
 namespace {
@@ -17,16 +17,6 @@ std::vector<int> first_ranks(int ranks) {
     std::vector<int> all(static_cast<std::size_t>(std::max(ranks, 0)));
     std::iota(all.begin(), all.end(), 0);
     return all;
-}
-
-/// Where the window of a block begins. Both steps are smaller than the prime table_length, so that fewer than
-/// table_length steps never lead back to the same place. Stale data of the previous seed would be right at a
-/// distance of 4001 blocks, as far away as can be (4186 = 4001 * 5113 modulo 8191).
-std::int64_t window_of(std::int64_t block, std::uint64_t seed) {
-    constexpr std::uint64_t length = table_length, block_step = 5113, seed_step = 4186;
-    const auto number = static_cast<std::uint64_t>(block);
-    const std::uint64_t round = number / length == 0 ? 0 : mix(number / length) % length;
-    return static_cast<std::int64_t>((number * block_step + seed % length * seed_step + round) % length);
 }
 
 /// A piece of a message that is contiguous in the tables.
@@ -218,6 +208,15 @@ std::string Pattern::likely_cause(const std::byte* got, std::int64_t count, std:
     for (std::size_t k = 0; k < tables_->contributors.size() && cause.empty(); ++k)
         cause = evidence.cause_in(k);
     return cause;
+}
+
+std::span<const std::byte> Pattern::input_table(int rank) const {
+    const std::byte* const table = tables_->input_of(rank);
+    return table == nullptr ? std::span<const std::byte>{} : std::span{table, tables_->elements.low.size()};
+}
+
+std::span<const std::byte> Pattern::expected_table() const {
+    return tables_->elements.low;
 }
 
 DataType Pattern::dtype() const noexcept {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,11 @@ class Pattern {
     /// missing", "rank 3 is added twice", "the input of rank 3", "the result of seed 41"; else empty.
     [[nodiscard]] std::string likely_cause(const std::byte* got, std::int64_t count, std::uint64_t seed)
         const;
+
+    /// What `fill` and `fill_expected` take their windows from (verify/window.hpp), for a device that does
+    /// the same. Empty for a rank that does not contribute.
+    [[nodiscard]] std::span<const std::byte> input_table(int rank) const;
+    [[nodiscard]] std::span<const std::byte> expected_table() const;
 
     [[nodiscard]] DataType dtype() const noexcept;
     [[nodiscard]] ReduceOp op() const noexcept;

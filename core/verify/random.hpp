@@ -4,10 +4,12 @@
 
 #include <cstdint>
 
+#include "reduce/half.hpp"
+
 namespace ringscope::verify {
 
 /// Spreads a number over 64 bits (the finalizer of splitmix64).
-[[nodiscard]] constexpr std::uint64_t mix(std::uint64_t value) noexcept {
+[[nodiscard]] RINGSCOPE_HD constexpr std::uint64_t mix(std::uint64_t value) noexcept {
     value += 0x9e3779b97f4a7c15u;
     value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
     value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;

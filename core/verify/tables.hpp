@@ -9,11 +9,9 @@
 
 #include "base/types.hpp"
 #include "config/experiment.hpp"
+#include "verify/window.hpp"
 
 namespace ringscope::verify {
-
-inline constexpr std::int64_t table_length = 8191;  ///< elements before a table repeats: a prime
-inline constexpr std::int64_t block_length = 2048;  ///< elements that are contiguous in a table
 
 struct ElementTables;
 

@@ -23,11 +23,23 @@ def test_missing_file(tmp_path):
         ("sweep: {algorithm: [ring-ll]}", ["algorithm", "did you mean", "algorithms"]),
         ("sweep: {sizes: [1KiB], sizes: [2KiB]}", ["sizes"]),
         ("sweep: {algorithms: [ring-simpel]}", ["ring-simpel", "did you mean", "ring-simple"]),
-        ("sweep: {engines: [cuda-p2p]}", ["cuda-p2p", "not in this version"]),
+        ("sweep: {engines: [cuda-staged]}", ["cuda-staged", "not in this version"]),
+        ("sweep: {algorithms: [{id: nccl, params: {proto: simpel}}]}", ["did you mean", "simple"]),
+        ("sweep: {algorithms: [{id: ring-ll, params: {proto: ll}}]}", ["proto", "nccl", "alone"]),
         ("sweep: {sizes: [-4]}", ["sizes"]),
         ("measure: {iterations: many}", ["iterations"]),
     ],
-    ids=["malformed", "unknown-key", "duplicate-key", "unknown-algorithm", "later-engine", "size", "number"],
+    ids=[
+        "malformed",
+        "unknown-key",
+        "duplicate-key",
+        "unknown-algorithm",
+        "later-engine",
+        "word-of-nccl",
+        "parameter-of-nccl",
+        "size",
+        "number",
+    ],
 )
 def test_faulty_file(tmp_path, text, words):
     file = write_yaml(tmp_path, text)
@@ -41,6 +53,14 @@ def test_validate_good_file(tmp_path):
     ).is_good()
     # Two algorithms by default, two sizes, two places.
     assert "ok, 8 cases" in done.out
+
+
+def test_names_for_gpus_are_valid_in_every_build(tmp_path):
+    text = (
+        "sweep: {algorithms: [ring-ll, {id: nccl, params: {algo: ring}}], engines: [cuda-p2p], sizes: [8]}\n"
+        "measure: {mode: graph}"
+    )
+    assert "ok, 2 cases" in ringscope("validate", write_yaml(tmp_path, text)).is_good().out
 
 
 def test_impossible_size_is_refused_before_anything_is_allocated(tmp_path):

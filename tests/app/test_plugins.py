@@ -157,7 +157,7 @@ def fixture_bare_program(tmp_path):
 
 def test_without_ring_plugin_the_list_lacks_the_rings(bare_program):
     told = ringscope("list", "--json", program=bare_program).is_good().json
-    assert [algorithm["id"] for algorithm in told["algorithms"]] == ["mpi"]
+    assert [algorithm["id"] for algorithm in told["algorithms"]] == ["mpi", "nccl"]
 
 
 def test_without_ring_plugin_a_ring_is_unknown(bare_program, tmp_path):

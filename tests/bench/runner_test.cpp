@@ -63,8 +63,8 @@ std::vector<RankResult> sample(const Experiment& experiment, std::size_t which, 
     bootstrap::run_as_threads(2, [&](Bootstrap& bootstrap) {
         const int rank = bootstrap.rank();
         engine::host::HostEngine host{bootstrap, {.wait_ns = 20'000'000'000, .oversubscribed = true}};
-        Preparer preparer{bootstrap, built_plugins(), host};
-        PreparedCase prepared = preparer.prepare(cases[which]);
+        Preparer preparer{bootstrap, built_plugins(), {host}};
+        PreparedCase prepared = preparer.prepare(cases[which], operations_per_sample(cases[which], experiment));
         if (wrap) wrap(rank, prepared);
         StartGate gate{
             host.control(), rank, 2, StartMode::barrier, {host.control(), rank, 20'000'000'000, true}, true};

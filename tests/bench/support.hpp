@@ -51,7 +51,7 @@ inline Outcome run_on_threads(const Experiment& experiment, int ranks, Outputs o
         engine::host::HostEngine host{
             bootstrap, {.wait_ns = experiment.timeout.wait_ns, .oversubscribed = true}};
         Watchdog watchdog{[](const std::string&) { std::abort(); }};
-        Runner runner{bootstrap, experiment, built_plugins(), host, watchdog, root ? outputs : Outputs{}};
+        Runner runner{bootstrap, experiment, built_plugins(), {host}, watchdog, root ? outputs : Outputs{}};
         const ExitCode code = runner.run(cases);
         if (root) outcome = {code, runner.first_fault(), runner.traffic(), runner.lossy()};
         bootstrap.barrier();

@@ -67,6 +67,15 @@ TEST(Letters, all_means_every_type_and_reduction) {
     EXPECT_EQ(e.ops.size(), 5U);
 }
 
+TEST(Letters, graph_of_any_number_but_0_is_the_mode_graph) {
+    const auto modes = [](const char* graph) {
+        return experiment_from_letters({.graph = graph}, vocabulary()).measure.modes;
+    };
+    EXPECT_THAT(modes("0"), ElementsAre(Mode::isolated));
+    EXPECT_THAT(modes("1"), ElementsAre(Mode::graph));
+    EXPECT_THAT(modes("20"), ElementsAre(Mode::graph));
+}
+
 TEST(Letters, errors_name_the_letter) {
     EXPECT_THAT(
         error_of_letters({.min_bytes = "8Q"}), StartsWith("-b 8Q: `sweep.sizes.from` must be a size")
@@ -84,7 +93,8 @@ TEST(Letters, errors_name_the_letter) {
     EXPECT_THAT(error_of_letters({.op = "mulsum"}), StartsWith("-o mulsum: unknown value `mulsum`"));
     EXPECT_THAT(error_of_letters({.check = "0"}), StartsWith("-c 0: every timed result is verified"));
     EXPECT_THAT(error_of_letters({.check = "no"}), StartsWith("-c no: must be a whole number"));
-    EXPECT_THAT(error_of_letters({.graph = "1"}), StartsWith("-G 1: graphs are not in this version"));
+    EXPECT_THAT(error_of_letters({.graph = "-1"}), StartsWith("-G -1: must be a whole number"));
+    EXPECT_THAT(error_of_letters({.graph = "yes"}), StartsWith("-G yes: must be a whole number"));
     EXPECT_THAT(
         error_of_letters({.algorithms = "rign-ll"}), StartsWith("-a rign-ll: unknown algorithm `rign-ll`")
     );

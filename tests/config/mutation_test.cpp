@@ -15,7 +15,8 @@ version: 1
 name: quickstart
 launch: {np: [4], env: [{A: "x"}, {A: 'y'}], mca: {btl: self}, timeout: 10m}
 sweep:
-  algorithms: [ring-ll, ring-simple, {id: ring-simple, params: {channels: 2, slot_bytes: 4KiB}}, mpi]
+  algorithms: [ring-ll, ring-simple, {id: ring-simple, params: {channels: 2, slot_bytes: 4KiB}}, mpi,
+               {id: nccl, params: {algo: ring, max_ctas: 4}}]
   sizes: {from: 1KiB, to: 4MiB, factor: 4}
   dtypes:
     - float32

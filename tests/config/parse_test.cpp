@@ -109,6 +109,39 @@ output: null
     EXPECT_EQ(e.output, "");
 }
 
+TEST(Parse, parameters_of_nccl_are_words_and_numbers) {
+    const Experiment e = parse(with_sweep(
+        "algorithms: [nccl, {id: nccl, params: {proto: ll128, max_ctas: 32, algo: ring, min_ctas: 32}}, "
+        "{id: nccl, params: {window: symmetric}}, {id: nccl, params: {algo: tree, proto: simple}}]"
+    ));
+    ASSERT_EQ(e.algorithms.size(), 4U);
+    EXPECT_EQ(
+        e.algorithms[1],
+        (AlgorithmChoice{"nccl", {{"min_ctas", 32}, {"max_ctas", 32}}, {{"algo", "ring"}, {"proto", "ll128"}}}
+        )
+    );
+    EXPECT_EQ(e.algorithms[1].word("algo"), "ring");
+    EXPECT_EQ(e.algorithms[1].word("window"), "");
+    EXPECT_EQ(e.algorithms[2].word("window"), "symmetric");
+    EXPECT_TRUE(e.algorithms[3].params.empty());
+}
+
+TEST(Parse, threads_are_whole_warps) {
+    for (const std::int64_t threads : {32, 512, 1024}) {
+        const Experiment e = parse(
+            with_sweep("algorithms: [{id: ring-ll, params: {threads: " + std::to_string(threads) + "}}]")
+        );
+        EXPECT_EQ(e.algorithms[0].param("threads", 0), threads);
+    }
+}
+
+TEST(Parse, modes_may_be_all_three) {
+    EXPECT_THAT(
+        parse("version: 1\nmeasure: {mode: [graph, isolated, back-to-back]}\n").measure.modes,
+        ElementsAre(Mode::graph, Mode::isolated, Mode::back_to_back)
+    );
+}
+
 TEST(Parse, launch_takes_scalars_and_lists) {
     for (const char* launch :
          {"np: 4", "np: [2, 4]", "np: null", "hostfile: hosts", "hostfile: [a, b]", "map_by: [core, socket]",
@@ -174,7 +207,9 @@ const std::vector<Bad> wrong_sweeps{
     {with_sweep("algorithms: [{id: mpi, params: {slot_bytes: 65MiB}}]"),
      "x.yaml:3:47: `slot_bytes` must be from"},
     {with_sweep("engines: [host_shm]"), "x.yaml:3:13: unknown engine `host_shm`, did you mean `host-shm`?"},
-    {with_sweep("engines: [cuda-p2p]"), "x.yaml:3:13: engine `cuda-p2p` is not in this version"},
+    {with_sweep("engines: [cuda-staged]"), "x.yaml:3:13: engine `cuda-staged` is not in this version"},
+    {with_sweep("engines: [cuda_p2p]"), "x.yaml:3:13: unknown engine `cuda_p2p`, did you mean `cuda-p2p`?"},
+    {with_sweep("engines: [nccl]"), "x.yaml:3:13: engine `nccl` is not in this version"},
     {with_sweep("engines: [auto, auto]"), "x.yaml:3:19: `auto` is listed twice"},
     {with_sweep("dtypes: [flot32]"), "x.yaml:3:12: unknown value `flot32`, did you mean `float32`?"},
     {with_sweep("dtypes: [complex]"),
@@ -183,6 +218,39 @@ const std::vector<Bad> wrong_sweeps{
     {with_sweep("in_place: [yes]"), "x.yaml:3:14: `sweep.in_place.0` must be true or false, found `yes`"},
     {with_sweep("offsets: [65]"),
      "x.yaml:3:13: `sweep.offsets.0` must be a whole number from 0 to 64, found `65`"},
+};
+
+/// One algorithm with parameters in braces; their first key stands in column 36.
+std::string with_params(const std::string& id, const std::string& params) {
+    return with_sweep("algorithms: [{id: " + id + ", params: {" + params + "}}]");
+}
+
+const std::vector<Bad> wrong_params{
+    {with_params("nccl", "algo: rng"), "x.yaml:3:42: unknown value `rng`, did you mean `ring`?"},
+    {with_params("nccl", "algo: collnet"),
+     "x.yaml:3:42: unknown value `collnet`; known here: `ring`, `tree`"},
+    {with_params("nccl", "proto: simpel"), "x.yaml:3:43: unknown value `simpel`, did you mean `simple`?"},
+    {with_params("nccl", "proto: LL"), "x.yaml:3:43: unknown value `LL`"},
+    {with_params("nccl", "window: symetric"),
+     "x.yaml:3:44: unknown value `symetric`, did you mean `symmetric`?"},
+    {with_params("nccl", "window: true"),
+     "x.yaml:3:44: `sweep.algorithms.0.params.window` must be symmetric, found `true`"},
+    {with_params("nccl", "max_ctas: 65"),
+     "x.yaml:3:46: `sweep.algorithms.0.params.max_ctas` must be a whole number from 1 to 64, found `65`"},
+    {with_params("nccl", "min_ctas: 0"), "x.yaml:3:46: `sweep.algorithms.0.params.min_ctas` must be a whole"},
+    {with_params("nccl", "min_ctas: 8, max_ctas: 4"),
+     "x.yaml:3:46: `min_ctas` (8) is larger than `max_ctas` (4)"},
+    {with_params("nccl", "max_cta: 4"), "x.yaml:3:36: unknown key `max_cta`, did you mean `max_ctas`?"},
+    {with_params("nccl", "algorithm: ring"), "x.yaml:3:36: unknown key `algorithm`"},
+    {with_params("mpi", "threads: 48"),
+     "x.yaml:3:44: `sweep.algorithms.0.params.threads` must be a multiple of 32 from 32 to 1024, found `48`"},
+    {with_params("mpi", "threads: 1056"), "x.yaml:3:44: `sweep.algorithms.0.params.threads` must be a"},
+    {with_params("mpi", "threads: 0"), "x.yaml:3:44: `sweep.algorithms.0.params.threads` must be a"},
+    {with_params("mpi", "thread: 32"), "x.yaml:3:35: unknown key `thread`, did you mean `threads`?"},
+    {with_params("ring-ll", "proto: ll"),
+     "x.yaml:3:39: `proto` is a parameter of `nccl` alone; `ring-ll` takes `channels`, `slots`, "
+     "`slot_bytes`, `threads`"},
+    {with_params("mpi", "slots: 2, max_ctas: 4"), "x.yaml:3:45: `max_ctas` is a parameter of `nccl` alone"},
 };
 
 const std::vector<Bad> wrong_sizes{
@@ -220,7 +288,9 @@ const std::vector<Bad> wrong_others{
     {"version: 1\nmeasure: {iterations: 2.5}\n", "x.yaml:2:23: `measure.iterations` must be a whole number"},
     {"version: 1\nmeasure: {iterations: true}\n", "x.yaml:2:23: `measure.iterations` must be a whole number"},
     {"version: 1\nmeasure: {warmup: -1}\n", "x.yaml:2:19: `measure.warmup` must be a whole number from 0"},
-    {"version: 1\nmeasure: {mode: graph}\n", "x.yaml:2:17: mode `graph` is not in this version"},
+    {"version: 1\nmeasure: {mode: graphs}\n", "x.yaml:2:17: unknown value `graphs`, did you mean `graph`?"},
+    {"version: 1\nmeasure: {mode: 3}\n",
+     "x.yaml:2:17: `measure.mode` must be isolated, back-to-back or graph, or a list of them, found `3`"},
     {"version: 1\nmeasure: {mode: [isolated, back2back]}\n", "x.yaml:2:28: unknown value `back2back`"},
     {"version: 1\nmeasure: {mode: isolate}\n",
      "x.yaml:2:17: unknown value `isolate`, did you mean `isolated`?"},
@@ -248,6 +318,7 @@ const std::vector<Bad> wrong_others{
 
 INSTANTIATE_TEST_SUITE_P(keys, BadInput, testing::ValuesIn(wrong_keys));
 INSTANTIATE_TEST_SUITE_P(sweeps, BadInput, testing::ValuesIn(wrong_sweeps));
+INSTANTIATE_TEST_SUITE_P(params, BadInput, testing::ValuesIn(wrong_params));
 INSTANTIATE_TEST_SUITE_P(sizes, BadInput, testing::ValuesIn(wrong_sizes));
 INSTANTIATE_TEST_SUITE_P(others, BadInput, testing::ValuesIn(wrong_others));
 
@@ -259,6 +330,18 @@ TEST(Parse, too_many_cases_by_multiplication) {
         "cases: take fewer sizes, or larger steps"
     );
     EXPECT_EQ(error_of(with_sweep(sizes + "  algorithms: [ring-ll]")), "no error");
+}
+
+TEST(Faults, parameters_of_another_algorithm_are_told_with_unknown_names) {
+    const std::string text = with_sweep("algorithms: [{id: rign-ll, params: {algo: ring, proto: ll}}]");
+    EXPECT_THAT(
+        experiment_faults(text, "x.yaml", vocabulary()),
+        ElementsAre(
+            "x.yaml:3:21: unknown algorithm `rign-ll`, did you mean `ring-ll`?",
+            StartsWith("x.yaml:3:39: `algo` is a parameter of `nccl` alone; `rign-ll` takes"),
+            StartsWith("x.yaml:3:51: `proto` is a parameter of `nccl` alone")
+        )
+    );
 }
 
 TEST(Faults, are_all_told_in_the_order_of_the_file) {
@@ -350,7 +433,8 @@ TEST(Resolved, reads_back_as_the_same_experiment) {
               "launch: {np: [2, 4], env: [{B: \"yes\", A: \"1\", C: 2, D: 0.5}], timeout: [60m, 5s]}\n"
               "measure: {mode: back-to-back}\n"},
           with_sweep("algorithms: [{params: {slots: 2, channels: 3}, id: ring-ll}, {id: mpi, params: {}}]"),
-          std::string{"version: 1\noutput: ~\n"}}) {
+          with_sweep("algorithms: [{id: nccl, params: {proto: ll, max_ctas: 4, algo: tree}}]"),
+          std::string{"version: 1\nmeasure: {mode: graph}\noutput: ~\n"}}) {
         const Experiment first = parse(text);
         EXPECT_EQ(first.original_text, text);
         expect_same(first, parse_resolved(first.resolved_text, first.original_text, vocabulary()));

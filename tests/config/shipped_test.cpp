@@ -39,7 +39,7 @@ TEST(Shipped, every_file_is_valid_and_says_how_to_run_it) {
         );
         EXPECT_THAT(e.original_text, HasSubstr("ringscope run configs/" + name + ".yaml"));
     }
-    EXPECT_GE(files, 4);
+    EXPECT_GE(files, 5);
 }
 
 TEST(Shipped, quickstart_sweeps_seven_sizes_of_three_algorithms) {
@@ -61,6 +61,22 @@ TEST(Shipped, nccl_tests_doubles_from_8_bytes_to_128_mebibytes) {
     EXPECT_EQ(e.sizes.back(), 1 << 27);
     EXPECT_THAT(e.measure.modes, ElementsAre(Mode::back_to_back));
     EXPECT_THAT(e.in_place, ElementsAre(false, true));
+}
+
+TEST(Shipped, first_light_compares_like_with_like_on_two_gpus) {
+    const Experiment e = shipped("first-light");
+    EXPECT_THAT(e.sizes, ElementsAre(256, 4096, 65536, 1 << 20, 16 << 20, 64 << 20));
+    EXPECT_THAT(e.measure.modes, ElementsAre(Mode::isolated, Mode::graph));
+    EXPECT_THAT(e.engines, ElementsAre("cuda-p2p"));
+    EXPECT_THAT(
+        e.algorithms,
+        ElementsAre(
+            AlgorithmChoice{"ring-ll", {}}, AlgorithmChoice{"ring-simple", {}}, AlgorithmChoice{"nccl", {}},
+            AlgorithmChoice{"nccl", {}, {{"algo", "ring"}, {"proto", "ll"}}},
+            AlgorithmChoice{"nccl", {}, {{"algo", "ring"}, {"proto", "simple"}}}
+        )
+    );
+    EXPECT_EQ(expand(e).size(), 60U);  // 5 algorithms, 2 modes, 6 sizes
 }
 
 TEST(Shipped, gradients_add_up_to_resnet_50) {

@@ -11,7 +11,7 @@
 namespace ringscope {
 
 inline Vocabulary vocabulary() {
-    return {{"ring-ll", "ring-simple", "mpi"}, {"auto", "host-shm", "mpi"}};
+    return {{"ring-ll", "ring-simple", "mpi", "nccl"}, {"auto", "host-shm", "cuda-p2p"}};
 }
 
 /// The message of the fault of a text called x.yaml; "no error" where it is accepted.

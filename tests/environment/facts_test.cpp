@@ -88,6 +88,33 @@ TEST(Facts, BuildIsNamed) {
     EXPECT_THAT(facts.at("build.compiler"), testing::MatchesRegex("(GNU|Clang) [0-9.]+"));
 }
 
+TEST(Facts, BuildSaysWhetherItHasCuda) {
+    EXPECT_EQ(facts_of(FakeRoot{}).at("build.cuda"), has_cuda() ? "on" : "off");
+    EXPECT_EQ(has_cuda(), RINGSCOPE_WITH_CUDA != 0);
+}
+
+Values gpu_values(const GpuVersions& versions) {
+    Values values;
+    for (const auto& fact : gpu_facts(versions)) values[fact.name] = fact.value;
+    return values;
+}
+
+// CUDA's codes are 1000 major + 10 minor.
+TEST(Facts, VersionsForGpusAreThoseOfTheLibraries) {
+    EXPECT_EQ(
+        gpu_values({.cuda_driver = 13000, .cuda_runtime = 12040, .nccl = "2.28.9"}),
+        (Values{{"cuda.driver", "13.0"}, {"cuda.runtime", "12.4"}, {"nccl.version", "2.28.9"}})
+    );
+}
+
+TEST(Facts, VersionsThatNobodyGaveAreUnavailable) {
+    EXPECT_EQ(
+        gpu_values({}),
+        (Values{
+            {"cuda.driver", "unavailable"}, {"cuda.runtime", "unavailable"}, {"nccl.version", "unavailable"}})
+    );
+}
+
 TEST(Cgroup, UnifiedLimitsOfTheOwnFolder) {
     const FakeRoot root;
     root.write("/proc/self/cgroup", "0::/job/rank\n");
@@ -133,6 +160,22 @@ TEST(Variables, OfTheLibrariesAreRecordedInOrder) {
             "env.OMP_NUM_THREADS=", "env.RINGSCOPE_PLUGIN_PATH=/a", "env.SLURM_JOB_ID=7", "env.UCX_TLS=shm"
         )
     );
+}
+
+TEST(Variables, OfCudaAndNcclAreRecorded) {
+    const std::vector<std::string> variables{
+        "CUDA_DEVICE_MAX_CONNECTIONS=1",
+        "CUDA_LAUNCH_BLOCKING=1",
+        "CUDA_MODULE_LOADING=LAZY",
+        "CUDA_VISIBLE_DEVICES=1,0",
+        "NCCL_ALGO=Ring",
+        "NCCL_CUMEM_ENABLE=0",
+        "NCCL_IB_PKEY=0",
+        "NCCL_P2P_LEVEL=NVL",
+        "NCCL_PROTO=LL"};
+    std::vector<std::string> expected;
+    for (const std::string& variable : variables) expected.push_back("env." + variable);
+    EXPECT_EQ(recorded(variables), expected);
 }
 
 TEST(Variables, OthersAndSecretsAreNot) {

@@ -60,6 +60,30 @@ TEST(Run, AloneTakesEveryDefault) {
     EXPECT_EQ(options.verbosity, 0);
 }
 
+TEST(Run, GpusMayBeSharedOnlyWhenAskedFor) {
+    EXPECT_FALSE(parse({"run"}).allow_shared_gpu);
+    EXPECT_TRUE(parse({"run", "--allow-shared-gpu"}).allow_shared_gpu);
+}
+
+TEST(Run, VirtualRanksAreOneTo64) {
+    EXPECT_FALSE(parse({"run"}).virtual_ranks);
+    EXPECT_EQ(parse({"run", "--virtual-ranks", "1"}).virtual_ranks, 1);
+    EXPECT_EQ(parse({"run", "--virtual-ranks=64"}).virtual_ranks, 64);
+    for (const std::string text : {"0", "65", "-1", "two"}) {
+        EXPECT_THAT(
+            refusal({"run", "--virtual-ranks=" + text}),
+            AllOf(HasSubstr("--virtual-ranks takes a whole number from 1 to 64"), HasSubstr("`" + text + "`"))
+        );
+    }
+}
+
+TEST(Run, VirtualRanksExcludeAnotherNumberOfExpectedRanks) {
+    EXPECT_THAT(
+        refusal({"run", "--virtual-ranks", "8", "--expect-ranks", "4"}), HasSubstr("leave --expect-ranks out")
+    );
+    EXPECT_EQ(parse({"run", "--virtual-ranks", "8", "--expect-ranks", "8"}).expect_ranks, 8);
+}
+
 TEST(Run, OptionsBeforeTheFile) {
     EXPECT_EQ(parse({"run", "--json", "-v", "a.yaml"}).config, "a.yaml");
 }
@@ -128,8 +152,8 @@ TEST(Letters, WithAFileAreRefused) {
     }
 }
 
-TEST(Letters, GraphIsNotInThisVersion) {
-    EXPECT_THAT(refusal({"run", "-G", "1"}), HasSubstr("not in this version"));
+TEST(Letters, GraphIsTakenAsTyped) {
+    EXPECT_EQ(parse({"run", "-G", "20"}).letters.graph, "20");
 }
 
 TEST(Letters, GpusAndThreadsPerRankAreExplained) {
@@ -244,6 +268,13 @@ TEST(Help, PageIsShortAndHasTwoExamples) {
         const std::string examples = page.substr(page.find("Examples:\n"));
         EXPECT_EQ(std::ranges::count(examples, '\n'), 3) << page;
     }
+}
+
+TEST(Help, RunNamesTheOptionsForGpus) {
+    EXPECT_THAT(
+        help_text(Command::run),
+        AllOf(HasSubstr("--allow-shared-gpu"), HasSubstr("--virtual-ranks N"), HasSubstr("graphs"))
+    );
 }
 
 TEST(Help, ExamplesParse) {

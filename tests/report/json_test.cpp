@@ -45,12 +45,23 @@ TEST(Json, WhatHasNoValueIsNull) {
     const auto result = json_of({skipped}, ExitCode::skipped);
     const auto& only = result["cases"][0];
     for (const char* key :
-         {"time_s", "algbw_bytes_per_s", "busbw_bytes_per_s", "waited_share", "trace_overhead_share"}) {
+         {"time_s", "algbw_bytes_per_s", "busbw_bytes_per_s", "waited_share", "trace_overhead_share",
+          "empty_kernel_s"}) {
         EXPECT_TRUE(only.at(key).is_null()) << key;
     }
     EXPECT_EQ(only["status"], "skipped");
     EXPECT_EQ(only["reason"], "no GPU");
     EXPECT_EQ(result["exit_code"], 77);
+}
+
+TEST(Json, ParametersAreNumbersAndWords) {
+    auto summary = ring_case(1024, 2048, false);
+    summary.point.algorithm = {"nccl", {{"max_ctas", 4}}, {{"algo", "ring"}}};
+    summary.empty_ns = 580;
+    const auto result = json_of({summary, ring_case(1024, 2048, false)});
+    EXPECT_EQ(result["cases"][0]["params"], (nlohmann::json{{"algo", "ring"}, {"max_ctas", 4}}));
+    EXPECT_EQ(result["cases"][1]["params"], nlohmann::json::object());
+    EXPECT_DOUBLE_EQ(result["cases"][0]["empty_kernel_s"], 580e-9);
 }
 
 TEST(Json, RunAndTraffic) {

@@ -63,5 +63,18 @@ TEST(Label, NamesParameters) {
     EXPECT_EQ(label({"ring-simple", {{"slots", 3}, {"channels", 2}}}), "ring-simple channels=2 slots=3");
 }
 
+TEST(Label, NamesWordsFirst) {
+    EXPECT_EQ(
+        label({"nccl", {{"max_ctas", 4}}, {{"proto", "ll"}, {"algo", "ring"}}}),
+        "nccl algo=ring proto=ll max_ctas=4"
+    );
+}
+
+TEST(Statistic, IsThatOfTheMode) {
+    EXPECT_EQ(statistic_of(Mode::isolated, 20), "median of 20 samples");
+    EXPECT_EQ(statistic_of(Mode::back_to_back, 20), "mean of 20 operations");
+    EXPECT_EQ(statistic_of(Mode::graph, 7), "median of 7 graphs");
+}
+
 }  // namespace
 }  // namespace ringscope::report

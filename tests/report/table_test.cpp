@@ -162,6 +162,9 @@ TEST(Table, OnlyLikeCasesShareALine) {
     auto tuned = ring_case(1024, 1024, true);
     tuned.point.algorithm.params["channels"] = 2;
     EXPECT_EQ(lines_of(table_of({ring_case(1024, 2048, false), tuned}), false).size(), 2u);
+    auto forced = ring_case(1024, 1024, true);
+    forced.point.algorithm.words["proto"] = "ll";
+    EXPECT_EQ(lines_of(table_of({ring_case(1024, 2048, false), forced}), false).size(), 2u);
     EXPECT_EQ(lines_of(table_of({ring_case(1024, 1, true), ring_case(1024, 1, false)}), false).size(), 2u);
 }
 
@@ -179,9 +182,32 @@ TEST(Table, AnotherModeBeginsATableOfItsOwn) {
     auto queued = ring_case(1024, 1024, false);
     queued.row.mode = Mode::back_to_back;
     const std::string table = table_of({ring_case(1024, 2048, false), queued});
-    EXPECT_THAT(table, HasSubstr("# mode: back-to-back, time: median of 20 samples"));
+    EXPECT_THAT(table, HasSubstr("# mode: back-to-back, time: mean of 20 operations"));
     EXPECT_LT(table.find("# ring-ll on host-shm, isolated"), table.find("# mode: back-to-back"));
     EXPECT_LT(table.find("# mode: back-to-back"), table.find("# ring-ll on host-shm, back-to-back"));
+}
+
+TEST(Table, GraphsAreNamedInTheSettingsAndTheTitle) {
+    RunHeader run = header();
+    run.mode = Mode::graph;
+    run.statistic = statistic_of(Mode::graph, 20);
+    auto graph = ring_case(1024, 2048, false);
+    graph.row.mode = Mode::graph;
+    graph.row.engine = "cuda-p2p";
+    graph.empty_ns = 580;
+    const std::string table = table_of({graph}, run);
+    EXPECT_THAT(table, HasSubstr(" validation: 1 graph: 20\n"));
+    EXPECT_THAT(table, HasSubstr("# mode: graph, time: median of 20 graphs ("));
+    EXPECT_THAT(table, HasSubstr("# ring-ll on cuda-p2p, graph, empty kernel 0.58 us\n"));
+}
+
+TEST(Table, EmptyKernelOfEachCaseBeginsNoBlock) {
+    auto first = ring_case(1024, 2048, false), second = ring_case(4096, 2048, false);
+    first.empty_ns = 6700;
+    second.empty_ns = 6690;
+    const std::string table = table_of({first, second});
+    EXPECT_THAT(table, HasSubstr("# ring-ll on host-shm, isolated, empty kernel 6.70 us\n"));
+    EXPECT_THAT(table, Not(HasSubstr("6.69 us")));
 }
 
 TEST(Table, NoWarningAndNoFileWhereNoneIsDue) {
@@ -198,7 +224,7 @@ TEST(Table, GpusAreNumberedWithinTheirHost) {
     RunHeader run = header();
     for (auto& rank : run.ranks) {
         rank.gpu_name = "NVIDIA H200";
-        rank.gpu_pci_id = rank.rank % 2 == 0 ? "0000:19:00" : "0000:3b:00";
+        rank.gpu_pci_id = rank.rank % 2 == 0 ? "0000:19:00.0" : "0000:3b:00.0";
         rank.host = rank.rank < 2 ? "a" : "b";
     }
     const std::string table = table_of({}, run);

@@ -29,14 +29,6 @@ std::int64_t mailbox_bytes(const Plan& plan) {
     return Mailbox::bytes(plan.request.slots, plan.request.slot_bytes);
 }
 
-/// A short op is played in one piece, which is not worth two flags; where one slot does not hold it, in the
-/// plan's parts.
-std::int64_t parts_of(const Plan& plan, std::int64_t bytes, std::int64_t min_part_bytes) {
-    const bool is_short = bytes < plan.parts * min_part_bytes;
-    const bool fits = bytes <= plan.request.link.slot_payload(plan.request.slot_bytes);
-    return is_short && fits ? 1 : plan.parts;
-}
-
 End end_at(std::byte* mailbox, const Plan& plan) {
     End end;
     end.box = reinterpret_cast<Mailbox*>(mailbox);
@@ -70,7 +62,7 @@ std::vector<ReadyOp> Connections::make_ready(
         for (std::size_t i = 0; i < program.ops.size(); ++i) {
             ReadyOp op = ready(plan, channel, program, static_cast<std::int32_t>(i));
             if (op.bytes.size == 0) continue;
-            op.parts = parts_of(plan, op.bytes.size, min_part_bytes);
+            op.parts = schedule::parts_of(plan, op.bytes.size, min_part_bytes);
             op.divisor = program.ops[i].finish ? reduce_divisor : 0;
             ops.push_back(std::move(op));
         }

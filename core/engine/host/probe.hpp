@@ -78,7 +78,10 @@ class TraceProbe {
              .begin_ns = begin_,
              .ready_ns = row.ready_ns,
              .end_ns = last_,
-             .wait_ns = row.wait_ns}
+             .wait_ns = row.wait_ns,
+             .begin_ticks = begin_,
+             .ready_ticks = row.ready_ns,
+             .end_ticks = last_}
         );
     }
 

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "base/error.hpp"
+#include "baseline/nccl.hpp"
+#include "engine/cuda/engine.hpp"
+#include "engine/host/engine.hpp"
+
+namespace ringscope::bench {
+
+/// Why something cannot be used here.
+struct Unusable {
+    ExitCode code = ExitCode::unusable_engine;
+    std::string reason;
+};
+
+/// What plays cases in this run: the host always, GPUs and NCCL where they can be used.
+struct Engines {
+    engine::host::HostEngine& host;
+    engine::cuda::CudaEngine* cuda = nullptr;
+    Unusable without_cuda{ExitCode::unusable_engine, "no case asked for a GPU"};
+    bool auto_is_cuda = false;  ///< whether engine `auto` means cuda-p2p
+    baseline::NcclBaseline* nccl = nullptr;
+    Unusable without_nccl{ExitCode::unusable_engine, "no case asked for NCCL"};
+};
+
+}  // namespace ringscope::bench

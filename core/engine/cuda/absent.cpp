@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/cuda/engine.hpp"
+
+// Engine cuda-p2p in a build without CUDA.
+namespace ringscope::engine::cuda {
+namespace {
+constexpr const char* reason = "this build has no CUDA: configure it where there is an nvcc";
+}
+
+struct CudaEngine::State {};
+
+std::string CudaEngine::unsuitable(bootstrap::Bootstrap&) {
+    return reason;
+}
+CudaEngine::CudaEngine(bootstrap::Bootstrap& bootstrap, host::Control&, const CudaOptions&) {
+    bootstrap::agree(bootstrap, [] { throw Error{ExitCode::unusable_engine, reason}; });
+}
+CudaEngine::~CudaEngine() = default;
+
+PreparedOnGpu CudaEngine::prepare(const CaseRequest&) {
+    throw Error{ExitCode::unusable_engine, reason};
+}
+const std::vector<Gpu>& CudaEngine::gpus() const {
+    static const std::vector<Gpu> none;
+    return none;
+}
+DeviceClock CudaEngine::measure_clock() const {
+    return {};
+}
+CudaVersions CudaEngine::versions() {
+    return {};
+}
+
+}  // namespace ringscope::engine::cuda

@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/cuda/collective.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "base/time.hpp"
+#include "engine/cuda/clock.hpp"
+#include "engine/host/engine.hpp"
+
+namespace ringscope::engine::cuda {
+namespace {
+
+namespace wall = ringscope::cuda;
+
+// The kernel writes a record where the host reads one.
+static_assert(sizeof(Stuck) == sizeof(host::StuckRecord));
+static_assert(offsetof(Stuck, slice) == offsetof(host::StuckRecord, slice));
+static_assert(offsetof(Stuck, for_credit) == offsetof(host::StuckRecord, for_credit));
+
+/// The device's address of something on the control page.
+template <class T>
+T* on_device(host::Control& control, const wall::HostRegistration& registration, const void* host) {
+    const auto offset = static_cast<const std::byte*>(host) - reinterpret_cast<std::byte*>(&control);
+    return reinterpret_cast<T*>(static_cast<std::byte*>(registration.device_address()) + offset);
+}
+
+bool is_aligned(const void* address) {
+    return reinterpret_cast<std::uintptr_t>(address) % 16 == 0;
+}
+
+}  // namespace
+
+template <class Work>
+Timing StreamCollective::timed(Work work) {
+    Timing timing{.enter_ns = now_ns()};
+    start_.record(stream_);
+    work();
+    stop_.record(stream_);
+    while (!stop_.done()) while_waiting();
+    timing.exit_ns = now_ns();
+    timing.device_ns = stop_.ns_since(start_);
+    after();
+    return timing;
+}
+
+void StreamCollective::arm(std::span<const Operation> operations) {
+    if (mode_ != Mode::graph || std::ranges::equal(operations, captured_)) return;
+    graph_.capture(stream_, [&] {
+        for (const Operation& operation : operations) enqueue(operation);
+    });
+    captured_.assign(operations.begin(), operations.end());
+}
+
+Timing StreamCollective::sample(std::span<const Operation> operations) {
+    return timed([&] {
+        if (mode_ == Mode::graph && std::ranges::equal(operations, captured_)) return graph_.launch(stream_);
+        for (const Operation& operation : operations) enqueue(operation);
+    });
+}
+
+void DeviceCopy::enqueue(const Operation& operation) {
+    if (operation.input == operation.output) return;
+    wall::copy_on_device(operation.output, operation.input, bytes_, stream());
+}
+
+Interpreter::Interpreter(
+    host::Control& control, const wall::HostRegistration& registration, const std::byte* connections,
+    const Layout& layout, Image image, const InterpreterOptions& options
+)
+    : StreamCollective{options.mode},
+      control_{control},
+      options_{options},
+      image_{std::move(image)},
+      kernels_{kernels_of(options.dtype)},
+      device_image_{std::ssize(image_.bytes)},
+      rows_{std::max<std::int64_t>(1, std::ssize(image_.rows)) * static_cast<std::int64_t>(sizeof(Row))},
+      gave_up_{sizeof(std::uint32_t)} {
+    wall::copy_to_device(device_image_.data(), image_.bytes.data(), std::ssize(image_.bytes), stream());
+    wall::zero(gave_up_.data(), gave_up_.bytes(), stream());
+    stream().synchronize();
+    launch_.image = device_image_.data();
+    launch_.image_stride = image_.stride;
+    launch_.counters = connections;
+    launch_.ends = layout.ends();
+    launch_.records_at = image_.records_at;
+    launch_.record_stride = image_.record_stride;
+    launch_.first_bytes = image_.first_bytes;
+    launch_.reduction = static_cast<std::int32_t>(options.op);
+    launch_.slots = static_cast<std::uint32_t>(options.slots);
+    launch_.rank = options.rank;
+    launch_.slot_bytes = options.slot_bytes;
+    launch_.wait_ns = options.wait_ns;
+    launch_.rows = reinterpret_cast<Row*>(rows_.data());
+    launch_.abort = on_device<std::uint32_t>(control, registration, &control.abort);
+    launch_.stuck = on_device<Stuck>(
+        control, registration, &control.stuck[static_cast<std::size_t>(options.rank)]
+    );
+    launch_.gave_up = reinterpret_cast<std::uint32_t*>(gave_up_.data());
+}
+
+void Interpreter::enqueue(const Operation& operation) {
+    launch_on(operation, false);
+}
+
+void Interpreter::launch_on(const Operation& operation, bool traced) {
+    launch_.input = operation.input;
+    launch_.output = operation.output;
+    launch_.aligned = is_aligned(operation.input) && is_aligned(operation.output) ? 1 : 0;
+    launch(
+        kernels_.of(options_.protocol, traced), options_.channels, options_.threads, launch_, stream()
+    );
+}
+
+/// A kernel ends by itself when it gave up. Where it does not, something is broken that no wait bounds.
+void Interpreter::while_waiting() {
+    constexpr std::int64_t grace_ns = 5'000'000'000;
+    if (control_.abort.load(std::memory_order_relaxed) == 0) return;
+    if (aborted_since_ns_ == 0) aborted_since_ns_ = now_ns();
+    if (now_ns() - aborted_since_ns_ > grace_ns) after();
+}
+
+void Interpreter::after() {
+    if (control_.abort.load(std::memory_order_acquire) == 0) return;
+    throw host::StuckError{host::stuck_message(control_, options_.ranks, options_.wait_ns)};
+}
+
+/// The clocks are compared right before, so that drift does not add up over a run.
+Timing Interpreter::sample_traced(const Operation& operation, EventLog& events) {
+    wall::zero(rows_.data(), rows_.bytes(), stream());
+    const Timing timing = timed([&] { launch_on(operation, true); });
+    std::vector<Row> rows(image_.rows.size());
+    wall::copy_to_host(rows.data(), rows_.data(), std::ssize(rows) * static_cast<std::int64_t>(sizeof(Row)), stream());
+    stream().synchronize();
+    keep(rows, events);
+    return timing;
+}
+
+void Interpreter::keep(const std::vector<Row>& rows, EventLog& events) const {
+    const std::int64_t offset = measure_clock(stream()).offset_ns;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const RowInfo& info = image_.rows[i];
+        const Row& row = rows[i];
+        events.add(
+            {.channel = info.channel,
+             .op = info.op,
+             .message = info.message,
+             .direction = info.direction,
+             .payload_bytes = row.payload,
+             .wire_bytes = row.wire,
+             .begin_ns = row.begin - offset,
+             .ready_ns = row.ready - offset,
+             .end_ns = row.end - offset,
+             .wait_ns = row.wait,
+             .begin_ticks = row.begin,
+             .ready_ticks = row.ready,
+             .end_ticks = row.end}
+        );
+    }
+}
+
+std::int64_t measure_empty(const wall::Stream& stream, Mode mode) {
+    constexpr int samples = 21, kernels = 20;
+    const int batch = mode == Mode::isolated ? 1 : kernels;
+    wall::Event start, stop;
+    wall::Graph graph;
+    const auto enqueue = [&] {
+        for (int i = 0; i < batch; ++i) launch_empty(stream);
+    };
+    if (mode == Mode::graph) graph.capture(stream, enqueue);
+    std::vector<std::int64_t> times;
+    for (int i = 0; i < samples; ++i) {
+        start.record(stream);
+        if (mode == Mode::graph) {
+            graph.launch(stream);
+        } else {
+            enqueue();
+        }
+        stop.record(stream);
+        stream.synchronize();
+        times.push_back(stop.ns_since(start) / batch);
+    }
+    std::ranges::nth_element(times, times.begin() + samples / 2);
+    return times[samples / 2];
+}
+
+}  // namespace ringscope::engine::cuda

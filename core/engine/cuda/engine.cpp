@@ -1,0 +1,272 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/cuda/engine.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string_view>
+
+#include "cuda/cuda.hpp"
+#include "engine/cuda/clock.hpp"
+#include "engine/cuda/collective.hpp"
+#include "engine/cuda/layout.hpp"
+#include "engine/cuda/preflight.hpp"
+#include "transport/arena.hpp"
+
+namespace ringscope::engine::cuda {
+namespace {
+
+namespace wall = ringscope::cuda;
+
+constexpr std::int64_t least_capability = 7;
+
+/// Below this a part is not worth a flag of its own.
+constexpr std::int64_t min_part_bytes = 32768;
+
+/// Ranks of a host take its GPUs in turn; where each rank sees only its own, that is GPU 0.
+int device_of(const bootstrap::Bootstrap& bootstrap, int devices) {
+    const auto& local = bootstrap.local_ranks();
+    const auto index = std::ranges::find(local, bootstrap.rank()) - local.begin();
+    return static_cast<int>(index) % devices;
+}
+
+void check_launch_blocking() {
+    const char* value = std::getenv("CUDA_LAUNCH_BLOCKING");
+    if (value == nullptr || std::string_view{value} == "0" || std::string_view{value}.empty()) return;
+    throw Error{
+        ExitCode::usage,
+        "CUDA_LAUNCH_BLOCKING=" + std::string{value} +
+            " lets each launch wait for its kernel, and kernels that wait for each other would never end: "
+            "unset it"};
+}
+
+Gpu take_gpu(const bootstrap::Bootstrap& bootstrap) {
+    check_launch_blocking();
+    if (static_cast<int>(bootstrap.local_ranks().size()) != bootstrap.size()) {
+        throw Error{ExitCode::unusable_engine, "engine cuda-p2p needs all ranks on one host"};
+    }
+    std::string reason;
+    const int devices = wall::device_count(reason);
+    if (devices == 0) throw Error{ExitCode::unusable_engine, "engine cuda-p2p: " + reason};
+    const int device = device_of(bootstrap, devices);
+    wall::use_device(device);
+    const wall::DeviceInfo info = wall::device_info(device);
+    if (info.major < least_capability) {
+        throw Error{
+            ExitCode::unusable_engine, "engine cuda-p2p needs compute capability 7.0, " + info.name +
+                                           " has " + std::to_string(info.major) + "." +
+                                           std::to_string(info.minor)};
+    }
+    return {device, info.name, info.uuid, info.pci_id};
+}
+
+std::string pack(const Gpu& gpu) {
+    return std::to_string(gpu.index) + "\n" + gpu.name + "\n" + gpu.uuid + "\n" + gpu.pci_id;
+}
+
+Gpu unpack(const std::string& text) {
+    std::istringstream lines{text};
+    std::string index;
+    Gpu gpu;
+    std::getline(lines, index);
+    std::getline(lines, gpu.name);
+    std::getline(lines, gpu.uuid);
+    std::getline(lines, gpu.pci_id);
+    gpu.index = std::stoi(index);
+    return gpu;
+}
+
+std::vector<Gpu> gather_gpus(bootstrap::Bootstrap& bootstrap) {
+    Gpu own;
+    bootstrap::agree(bootstrap, [&] { own = take_gpu(bootstrap); });
+    std::vector<Gpu> gpus;
+    for (const std::string& text : bootstrap.all_gather(pack(own))) gpus.push_back(unpack(text));
+    return gpus;
+}
+
+/// Kernels of several processes take turns on a GPU, which is slow and no measurement.
+void check_shared(const std::vector<Gpu>& gpus) {
+    std::map<std::string, std::size_t> owners;
+    for (std::size_t rank = 0; rank < gpus.size(); ++rank) {
+        const auto [owner, is_new] = owners.try_emplace(gpus[rank].uuid, rank);
+        if (is_new) continue;
+        throw Error{
+            ExitCode::usage, "ranks " + std::to_string(owner->second) + " and " + std::to_string(rank) +
+                                 " share " + gpus[rank].name + " " + gpus[rank].uuid +
+                                 ": start one rank per GPU, or say --allow-shared-gpu (no measurement)"};
+    }
+}
+
+std::vector<int> indices_of(const std::vector<Gpu>& gpus) {
+    std::vector<int> indices;
+    for (const Gpu& gpu : gpus) indices.push_back(gpu.index);
+    return indices;
+}
+
+}  // namespace
+
+struct CudaEngine::State {
+    State(bootstrap::Bootstrap& bootstrap_, host::Control& control_, const CudaOptions& options_)
+        : bootstrap{bootstrap_},
+          control{control_},
+          options{options_},
+          gpus{gather_gpus(bootstrap)},
+          arena{bootstrap, indices_of(gpus)} {}
+
+    bootstrap::Bootstrap& bootstrap;
+    host::Control& control;
+    CudaOptions options;
+    std::vector<Gpu> gpus;
+    transport::Arena arena;
+    std::unique_ptr<wall::HostRegistration> registration;
+    std::unique_ptr<wall::Stream> stream;
+};
+
+namespace {
+
+using State = CudaEngine::State;
+
+void open(State& s) {
+    bootstrap::agree(s.bootstrap, [&] {
+        if (!s.bootstrap.shares_address_space() && !s.options.allow_shared_gpu) check_shared(s.gpus);
+    });
+    bootstrap::agree(s.bootstrap, [&] {
+        s.registration = std::make_unique<wall::HostRegistration>(&s.control, sizeof(host::Control));
+        s.stream = std::make_unique<wall::Stream>();
+    });
+    preflight(s.bootstrap, s.arena, *s.stream, s.options.wait_ns, s.options.lying_peers);
+}
+
+/// Zeroed memory is an empty connection; where messages count as sent before, so do their counters.
+void clear_connections(State& s, std::int64_t bytes) {
+    std::byte* own = s.arena.of(s.bootstrap.rank());
+    wall::zero(own, bytes, *s.stream);
+    const std::vector<std::uint64_t> numbers(
+        s.options.first_number == 0 ? 0 : bytes / sizeof(std::uint64_t), s.options.first_number
+    );
+    wall::copy_to_device(own, numbers.data(), std::ssize(numbers) * 8, *s.stream);
+    s.stream->synchronize();
+}
+
+std::vector<std::byte*> addresses(const State& s) {
+    std::vector<std::byte*> all;
+    for (int rank = 0; rank < s.bootstrap.size(); ++rank) all.push_back(s.arena.of(rank));
+    return all;
+}
+
+std::int32_t threads_for(const CaseRequest& request) {
+    const schedule::Plan& plan = *request.plan;
+    const bool low_latency = plan.request.link.protocol == Protocol::ll;
+    if (request.threads > 0) return std::min(request.threads, 512);
+    if (!low_latency) return most_simple_threads;
+    const std::int64_t piece = plan.piece(0, 0, 0).size;
+    const std::int64_t lanes = (piece + 7) / 8;
+    return static_cast<std::int32_t>(std::clamp<std::int64_t>((lanes + 31) / 32 * 32, 64, most_ll_threads));
+}
+
+/// All kernels of a GPU must be on it at the same time, or they wait for one that never starts.
+void check_resident(const State& s, const void* kernel, int blocks, int threads) {
+    const std::string& own = s.gpus[static_cast<std::size_t>(s.bootstrap.rank())].uuid;
+    const auto ranks = std::ranges::count(s.gpus, own, &Gpu::uuid);
+    const int room = resident_blocks(kernel, threads);
+    if (ranks * blocks <= room) return;
+    throw Error{
+        ExitCode::usage, std::to_string(ranks) + " ranks with " + std::to_string(blocks) +
+                             " channels each on one GPU would not be resident together, it holds " +
+                             std::to_string(room) +
+                             " blocks and they would wait for each other for ever: set fewer channels "
+                             "(params: channels) or ranks"};
+}
+
+}  // namespace
+
+std::string CudaEngine::unsuitable(bootstrap::Bootstrap& bootstrap) {
+    std::string reason;
+    const int devices = wall::device_count(reason);
+    const std::string own =
+        devices > 0 ? "\n" + wall::device_info(device_of(bootstrap, devices)).uuid : reason;
+    std::set<std::string> seen;
+    for (const std::string& gpu : bootstrap.all_gather(own)) {
+        if (!gpu.starts_with("\n")) return gpu;
+        seen.insert(gpu);
+    }
+    if (static_cast<int>(seen.size()) < bootstrap.size()) return "ranks would share a GPU";
+    return seen.size() < 2 ? "a link needs two GPUs" : "";
+}
+
+CudaEngine::CudaEngine(bootstrap::Bootstrap& bootstrap, host::Control& control, const CudaOptions& options)
+    : state_{std::make_unique<State>(bootstrap, control, options)} {
+    open(*state_);
+}
+
+CudaEngine::~CudaEngine() = default;
+
+PreparedOnGpu CudaEngine::prepare(const CaseRequest& request) {
+    State& s = *state_;
+    const bool alone = request.plan == nullptr;
+    Layout layout = alone ? Layout{} : Layout{*request.plan};
+    s.arena.reserve(layout.bytes() + request.user_bytes);
+    PreparedOnGpu prepared;
+    bootstrap::agree(s.bootstrap, [&] {
+        clear_connections(s, layout.bytes());
+        prepared.user_memory = s.arena.of(s.bootstrap.rank()) + layout.bytes();
+        if (alone) {
+            prepared.collective = std::make_unique<DeviceCopy>(request.bytes, request.mode);
+            return;
+        }
+        const schedule::Plan& plan = *request.plan;
+        ImageRequest image{
+            .rank = s.bootstrap.rank(),
+            .divisor = request.op == ReduceOp::avg ? plan.request.ranks : 0,
+            .min_part_bytes = min_part_bytes,
+            .first_number = s.options.first_number,
+            .arenas = addresses(s)};
+        const Kernels kernels = kernels_of(request.dtype);
+        const Protocol protocol = plan.request.link.protocol;
+        const int copying = threads_for(request);
+        const int threads = copying + (protocol == Protocol::simple ? 32 : 0);
+        check_resident(s, kernels.of(protocol, true), plan.request.channels, threads);
+        prepared.collective = std::make_unique<Interpreter>(
+            s.control, *s.registration, s.arena.of(s.bootstrap.rank()), layout,
+            make_image(plan, layout, image),
+            InterpreterOptions{
+                .protocol = protocol,
+                .dtype = request.dtype,
+                .op = request.op,
+                .mode = request.mode,
+                .ranks = plan.request.ranks,
+                .rank = s.bootstrap.rank(),
+                .channels = plan.request.channels,
+                .slots = plan.request.slots,
+                .slot_bytes = plan.request.slot_bytes,
+                .threads = threads,
+                .wait_ns = s.options.wait_ns}
+        );
+    });
+    // Nobody starts before everybody's counters are zero.
+    s.bootstrap.barrier();
+    prepared.empty_ns = measure_empty(*s.stream, request.mode);
+    return prepared;
+}
+
+const std::vector<Gpu>& CudaEngine::gpus() const {
+    return state_->gpus;
+}
+
+DeviceClock CudaEngine::measure_clock() const {
+    return cuda::measure_clock(*state_->stream);
+}
+
+CudaVersions CudaEngine::versions() {
+    CudaVersions versions;
+    cudaDriverGetVersion(&versions.driver);
+    cudaRuntimeGetVersion(&versions.runtime);
+    return versions;
+}
+
+}  // namespace ringscope::engine::cuda

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bootstrap/bootstrap.hpp"
+#include "engine/collective.hpp"
+#include "engine/host/control.hpp"
+#include "schedule/plan.hpp"
+
+namespace ringscope::engine::cuda {
+
+struct CudaOptions {
+    std::int64_t wait_ns = 10'000'000'000;  ///< how long an op waits for a peer
+    bool allow_shared_gpu = false;          ///< ranks of several processes may share a GPU
+    std::uint64_t first_number = 0;         ///< messages that count as sent before; tests begin near a wrap
+    bool lying_peers = false;               ///< a test: what arrives at a peer is not what was sent
+};
+
+/// The GPU of a rank.
+struct Gpu {
+    int index = 0;  ///< as the rank's process counts
+    std::string name, uuid, pci_id;
+};
+
+/// How a device's clock stands to the host's: device = host + offset, within the error bound.
+struct DeviceClock {
+    std::int64_t offset_ns = 0, error_bound_ns = 0;
+};
+
+/// 13.0 is 13000; 0 where there is none.
+struct CudaVersions {
+    int driver = 0, runtime = 0;
+};
+
+/// What a program takes where nothing is asked for: by measurement (docs/performance-notes.md).
+struct Defaults {
+    std::int32_t channels = 1;
+    std::int64_t slots = 8, slot_bytes = 65536;
+};
+
+struct CaseRequest {
+    const schedule::Plan* plan = nullptr;  ///< null for a single rank
+    DataType dtype = DataType::float32;
+    ReduceOp op = ReduceOp::sum;
+    Mode mode = Mode::isolated;
+    std::int64_t bytes = 0;       ///< of the message
+    std::int64_t user_bytes = 0;  ///< of all user buffers with their guards
+    std::int32_t threads = 0;     ///< per block that copy; 0: chosen by size
+};
+
+struct PreparedOnGpu {
+    std::unique_ptr<Collective> collective;
+    std::byte* user_memory = nullptr;  ///< of the size that was asked for, aligned to 4096 bytes
+    std::int64_t empty_ns = 0;         ///< time of an empty kernel in this mode
+};
+
+/// Engine cuda-p2p: one persistent kernel per rank interprets the rank's program; ranks reach each other's
+/// memory directly. The ranks are processes with a GPU each, or threads of one process whose kernels are on
+/// the GPUs at hand together. In a build without CUDA the constructor throws.
+class CudaEngine {
+ public:
+    static constexpr const char* name = "cuda-p2p";
+
+    /// "" where each rank has a GPU of its own and there are two or more; else why this engine is not what
+    /// `auto` means here. [collective]
+    [[nodiscard]] static std::string unsuitable(bootstrap::Bootstrap& bootstrap);
+    [[nodiscard]] static bool has(Protocol protocol);
+    /// Throws Error (unusable_engine) for a protocol that this engine does not have.
+    [[nodiscard]] static schedule::LinkFormat format(Protocol protocol);
+    [[nodiscard]] static Defaults defaults(Protocol protocol, std::int32_t ranks, std::int64_t bytes);
+
+    /// Takes a GPU, maps the control page, and lets every ordered pair of ranks write, read back and verify.
+    /// [collective] Throws AgreedError: usage for ranks of several processes on one GPU, unusable_engine,
+    /// out_of_memory.
+    CudaEngine(bootstrap::Bootstrap& bootstrap, host::Control& control, const CudaOptions& options);
+    ~CudaEngine();
+    CudaEngine(const CudaEngine&) = delete;
+    CudaEngine& operator=(const CudaEngine&) = delete;
+
+    /// Makes an all-reduce ready; what was prepared before must be gone. [collective] Throws AgreedError.
+    [[nodiscard]] PreparedOnGpu prepare(const CaseRequest& request);
+
+    [[nodiscard]] const std::vector<Gpu>& gpus() const;    ///< of all ranks
+    [[nodiscard]] DeviceClock measure_clock() const;       ///< of this rank's GPU, now
+    [[nodiscard]] static CudaVersions versions();
+
+    struct State;
+
+ private:
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace ringscope::engine::cuda

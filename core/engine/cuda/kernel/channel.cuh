@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/cuda/kernel/memory.cuh"
+#include "engine/cuda/program.hpp"
+
+namespace ringscope::engine::cuda {
+
+inline constexpr int image_bytes = sizeof(ChannelHead) + most_ends * sizeof(End) + window_bytes;
+
+/// What the threads of a block share: the beginning of the channel's image, a window of its records, and how
+/// far the other ends were when last looked at.
+struct alignas(16) Channel {
+    std::byte image[image_bytes];
+    std::uint64_t seen[most_ends];
+    volatile int alive;  ///< 0 once a wait gave up: then nothing is waited for or moved any more
+
+    __device__ const ChannelHead& head() const { return *reinterpret_cast<const ChannelHead*>(image); }
+    __device__ const End& end(int index) const {
+        return reinterpret_cast<const End*>(image + sizeof(ChannelHead))[index];
+    }
+};
+
+__device__ inline const std::uint64_t* counter(const Launch& launch, int end) {
+    const std::int64_t index = std::int64_t{blockIdx.x} * launch.ends + end;
+    return reinterpret_cast<const std::uint64_t*>(launch.counters + index * counter_stride);
+}
+
+__device__ inline End* own_ends(const Launch& launch) {
+    return reinterpret_cast<End*>(launch.image + blockIdx.x * launch.image_stride + sizeof(ChannelHead));
+}
+
+__device__ inline void copy_words(std::byte* to, const std::byte* from, int bytes, int thread, int threads) {
+    for (int i = thread; i < bytes / 16; i += threads) {
+        reinterpret_cast<uint4*>(to)[i] = reinterpret_cast<const uint4*>(from)[i];
+    }
+}
+
+/// Image and counters come in one round of independent loads.
+__device__ inline void open_channel(Channel& channel, const Launch& launch) {
+    const std::byte* image = launch.image + blockIdx.x * launch.image_stride;
+    const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+    copy_words(channel.image, image, launch.first_bytes, thread, threads);
+    for (int i = thread; i < launch.ends; i += threads) channel.seen[i] = load_acquire(counter(launch, i));
+    if (thread == 0) channel.alive = 1;
+    __syncthreads();
+}
+
+/// Leaves the counters for the next kernel; after a wait that gave up they mean nothing.
+__device__ inline void close_channel(const Channel& channel, const Launch& launch) {
+    __syncthreads();
+    if (channel.alive == 0) return;
+    for (int i = static_cast<int>(threadIdx.x); i < channel.head().ends; i += static_cast<int>(blockDim.x)) {
+        End& end = own_ends(launch)[i];
+        end.count += end.total;
+        end.position = (end.position + end.total) % launch.slots;
+    }
+}
+
+__device__ inline int records_per_window(const Launch& launch) {
+    return window_bytes / launch.record_stride;
+}
+
+/// A record in the window: an op and, behind it, its ports.
+struct Record {
+    const Op& op;
+    const Port* ports;
+
+    __device__ static Record at(const Channel& channel, const Launch& launch, int index) {
+        const std::byte* record = channel.image + launch.records_at +
+                                  index % records_per_window(launch) * launch.record_stride;
+        return {*reinterpret_cast<const Op*>(record), reinterpret_cast<const Port*>(record + sizeof(Op))};
+    }
+    __device__ int port_count() const { return op.recvs + op.sends; }
+};
+
+/// Brings the next window of records in where `index` begins one. `barrier` holds the threads that play.
+template <class Barrier>
+__device__ void turn_window(
+    Channel& channel, const Launch& launch, int index, int threads, Barrier barrier
+) {
+    const int window = records_per_window(launch);
+    if (index == 0 || index % window != 0) return;
+    barrier();
+    const int left = channel.head().records - index;
+    const int bytes = (left < window ? left : window) * launch.record_stride;
+    const std::byte* from = launch.image + blockIdx.x * launch.image_stride + launch.records_at +
+                            std::int64_t{index} * launch.record_stride;
+    copy_words(channel.image + launch.records_at, from, bytes, static_cast<int>(threadIdx.x), threads);
+    barrier();
+}
+
+/// Where part `part` of a port's message lies.
+__device__ inline std::byte* slot_of(const Channel& channel, const Launch& launch, const Port& port, int part) {
+    const End& end = channel.end(port.end);
+    const std::uint32_t index = (end.position + port.number + static_cast<std::uint32_t>(part)) % launch.slots;
+    return end.slots + index * launch.slot_bytes;
+}
+
+/// The number of that message on its connection, from 1.
+__device__ inline std::uint64_t number_of(const Channel& channel, const Port& port, int part) {
+    return channel.end(port.end).count + port.number + static_cast<std::uint64_t>(part) + 1;
+}
+
+}  // namespace ringscope::engine::cuda

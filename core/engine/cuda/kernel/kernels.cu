@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/cuda/kernel/kernels.hpp"
+
+namespace ringscope::engine::cuda {
+
+// One file per element type, so that they compile side by side.
+Kernels kernels_float32();
+Kernels kernels_float64();
+Kernels kernels_float16();
+Kernels kernels_bfloat16();
+Kernels kernels_int32();
+Kernels kernels_int64();
+Kernels kernels_uint8();
+
+namespace {
+__global__ void empty() {}
+}  // namespace
+
+Kernels kernels_of(DataType dtype) {
+    switch (dtype) {
+        case DataType::float64:
+            return kernels_float64();
+        case DataType::float16:
+            return kernels_float16();
+        case DataType::bfloat16:
+            return kernels_bfloat16();
+        case DataType::int32:
+            return kernels_int32();
+        case DataType::int64:
+            return kernels_int64();
+        case DataType::uint8:
+            return kernels_uint8();
+        case DataType::float32:
+            break;
+    }
+    return kernels_float32();
+}
+
+void launch(
+    const void* kernel, int blocks, int threads, const Launch& launch, const ringscope::cuda::Stream& stream
+) {
+    void* parameters[] = {const_cast<Launch*>(&launch)};
+    ringscope::cuda::check(
+        cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), parameters, 0, stream.get()),
+        "cannot launch the interpreter kernel"
+    );
+}
+
+int resident_blocks(const void* kernel, int threads) {
+    int device = 0, multiprocessors = 0, blocks = 0;
+    ringscope::cuda::check(cudaGetDevice(&device), "no current GPU");
+    ringscope::cuda::check(
+        cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+        "cannot ask for the GPU's multiprocessors"
+    );
+    ringscope::cuda::check(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0),
+        "cannot ask how many blocks fit on the GPU"
+    );
+    return blocks * multiprocessors;
+}
+
+void launch_empty(const ringscope::cuda::Stream& stream) {
+    empty<<<1, 1, 0, stream.get()>>>();
+    ringscope::cuda::check(cudaGetLastError(), "cannot launch an empty kernel");
+}
+
+}  // namespace ringscope::engine::cuda

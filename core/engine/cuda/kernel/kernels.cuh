@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/cuda/kernel/kernels.hpp"
+#include "engine/cuda/kernel/low_latency.cuh"
+#include "engine/cuda/kernel/simple.cuh"
+#include "engine/cuda/kernel/watch.cuh"
+
+namespace ringscope::engine::cuda {
+
+/// Plays a rank's program: block b is channel b.
+template <class T, class Watch>
+__global__ void __launch_bounds__(most_ll_threads, 1)
+    play_low_latency(const __grid_constant__ Launch launch) {
+    __shared__ Channel channel;
+    __shared__ typename Watch::Board board;
+    Watch watch{board, launch};
+    open_channel(channel, launch);
+    LowLatency<T, Watch>{channel, launch, watch}.play();
+    watch.close(channel, launch);
+    close_channel(channel, launch);
+}
+
+template <class T, class Watch>
+__global__ void __launch_bounds__(most_simple_threads + warp_size, 1)
+    play_simple(const __grid_constant__ Launch launch) {
+    __shared__ Channel channel;
+    __shared__ Handover handover;
+    __shared__ typename Watch::Board board;
+    Watch watch{board, launch};
+    Simple<T, Watch>::open(handover);
+    open_channel(channel, launch);
+    Simple<T, Watch>{channel, handover, launch, watch}.play();
+    watch.close(channel, launch);
+    close_channel(channel, launch);
+}
+
+template <class T>
+Kernels make_kernels() {
+    return {
+        .low_latency = reinterpret_cast<const void*>(&play_low_latency<T, NoWatch>),
+        .low_latency_traced = reinterpret_cast<const void*>(&play_low_latency<T, TraceWatch>),
+        .simple = reinterpret_cast<const void*>(&play_simple<T, NoWatch>),
+        .simple_traced = reinterpret_cast<const void*>(&play_simple<T, TraceWatch>)};
+}
+
+}  // namespace ringscope::engine::cuda

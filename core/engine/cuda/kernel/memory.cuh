@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+// Accesses to memory that other ranks read or write at the same time, by their meaning.
+namespace ringscope::engine::cuda {
+
+/// Steps of 32 ns on Hopper, of 1 us before it. Volatile and with a clobber: it stays where it is written.
+__device__ inline std::int64_t global_ns() {
+    std::int64_t now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");
+    return now;
+}
+
+/// A counter that another rank posts: what was written before the post is seen by what follows.
+__device__ inline std::uint64_t load_acquire(const std::uint64_t* counter) {
+    std::uint64_t value;
+    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(counter) : "memory");
+    return value;
+}
+
+__device__ inline void store_relaxed(std::uint64_t* counter, std::uint64_t value) {
+    asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(counter), "l"(value) : "memory");
+}
+
+__device__ inline void fence_system() {
+    asm volatile("fence.acq_rel.sys;" ::: "memory");
+}
+
+/// Slots are rewritten while a kernel runs, so their loads must not be served by the L1 cache.
+__device__ inline uint4 load_slot(const uint4* from) {
+    uint4 v;
+    asm volatile("ld.volatile.global.v4.u32 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(from)
+                 : "memory");
+    return v;
+}
+
+/// One line of LL, stored whole: each half of 8 bytes carries a flag of its own.
+__device__ inline void store_line(uint4* to, uint4 v) {
+    asm volatile("st.volatile.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(to), "r"(v.x), "r"(v.y), "r"(v.z),
+                 "r"(v.w)
+                 : "memory");
+}
+
+}  // namespace ringscope::engine::cuda

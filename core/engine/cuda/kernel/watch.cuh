@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engine/cuda/kernel/simple.cuh"
+
+// What is observed of a kernel while it runs: a template argument, so that nothing of it is left in the
+// untraced one.
+namespace ringscope::engine::cuda {
+
+struct NoWatch {
+    static constexpr bool watches = false;
+    struct Board {};
+    __device__ NoWatch(Board&, const Launch&) {}
+    __device__ void begin(const Record&) {}
+    __device__ void credit_ready() {}
+    __device__ void data_ready(int, int) {}
+    __device__ void part_begin() {}
+    __device__ void part_ready(int) {}
+    __device__ void stored(const Port&, int) {}
+    __device__ void hand_over(const Record&, int, unsigned int, std::int64_t) {}
+    __device__ void posted(unsigned int, bool) {}
+    __device__ void end(const Record&, bool) {}
+    __device__ void close(const Channel&, const Launch&) {}
+};
+
+/// One row per message: lane i of the first warp keeps that of port i. A row is one store of 48 bytes to
+/// device memory per message, which nobody waits for; the host fetches the rows after the sample.
+class TraceWatch {
+ public:
+    static constexpr bool watches = true;
+    struct Board {
+        Row rows[posts_in_flight][warp_size];  ///< Simple: from the copying to the posting warp
+        int index[posts_in_flight][warp_size];
+        std::int64_t ready[most_ports];        ///< LL: stamped by the thread of a message's first line
+    };
+    __device__ TraceWatch(Board& board, const Launch& launch) : board_{board}, rows_{launch.rows} {}
+
+    __device__ void begin(const Record&) {
+        row_ = {};
+        row_.begin = row_.ready = global_ns();
+    }
+    __device__ void credit_ready() { row_.ready = global_ns(); }
+    __device__ void data_ready(int port, int line) {
+        if (line == 0) board_.ready[port] = global_ns();
+    }
+    __device__ void part_begin() { last_ = global_ns(); }
+    __device__ void part_ready(int part) {
+        const std::int64_t now = global_ns();
+        if (part == 0) row_.ready = now;
+        row_.wait += now - last_;
+    }
+    __device__ void stored(const Port&, int) {}
+
+    // Simple
+
+    __device__ void hand_over(const Record& record, int part, unsigned int place, std::int64_t bytes) {
+        const int lane = static_cast<int>(threadIdx.x);
+        row_.payload += bytes;
+        row_.wire += bytes;
+        const bool last = part == record.op.parts - 1 && lane < record.port_count();
+        board_.index[place][lane] = last ? record.op.row + lane : -1;
+        if (last) board_.rows[place][lane] = row_;
+    }
+    __device__ void posted(unsigned int place, bool alive) {
+        const int lane = static_cast<int>(threadIdx.x) % warp_size;
+        const int index = board_.index[place][lane];
+        if (index < 0 || !alive) return;
+        Row row = board_.rows[place][lane];
+        row.end = global_ns();
+        rows_[index] = row;
+    }
+
+    // LL
+
+    __device__ void end(const Record& record, bool alive) {
+        const int i = static_cast<int>(threadIdx.x);
+        if (i >= record.port_count() || !alive) return;
+        if (i < record.op.recvs) row_.ready = board_.ready[i];
+        row_.wait = row_.ready - row_.begin;
+        row_.payload = record.op.size;
+        row_.wire = (record.op.size + 7) / 8 * 16;
+        row_.end = global_ns();
+        rows_[record.op.row + i] = row_;
+    }
+    __device__ void close(const Channel&, const Launch&) {}
+
+ private:
+    Board& board_;
+    Row* rows_;
+    Row row_;
+    std::int64_t last_ = 0;
+};
+
+/// Every thread counts the bytes that it stores into a peer's slots, per connection. For tests: it knows
+/// nothing of ops and sizes.
+class CountWatch : public NoWatch {
+ public:
+    struct Board : NoWatch::Board {
+        unsigned long long bytes[most_ends];
+    };
+    __device__ CountWatch(Board& board, const Launch& launch) : NoWatch{board, launch}, board_{board} {
+        for (int i = static_cast<int>(threadIdx.x); i < most_ends; i += static_cast<int>(blockDim.x))
+            board_.bytes[i] = 0;
+    }
+    __device__ void stored(const Port& port, int bytes) {
+        atomicAdd_block(&board_.bytes[port.end], static_cast<unsigned long long>(bytes));
+    }
+    __device__ void close(const Channel& channel, const Launch& launch) {
+        __syncthreads();
+        for (int i = static_cast<int>(threadIdx.x); i < channel.head().ends; i += static_cast<int>(blockDim.x)) {
+            launch.counted[blockIdx.x * launch.ends + i] += board_.bytes[i];
+        }
+    }
+
+ private:
+    Board& board_;
+};
+
+}  // namespace ringscope::engine::cuda

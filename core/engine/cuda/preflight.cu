@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include "engine/cuda/kernel/memory.cuh"
+#include "engine/cuda/preflight.hpp"
+
+namespace ringscope::engine::cuda {
+namespace {
+
+constexpr int most_peers = 64, threads = 256;
+constexpr int words = 8192;  ///< of 8 bytes, per pair
+constexpr std::int64_t announced_at = 0, read_at = 128, data_at = 256;
+constexpr std::int64_t region_bytes = data_at + words * 8;
+
+enum Finding : int { fine = 0, silent = 1, wrong_data = 2, wrong_read = 3 };
+
+struct Preflight {
+    std::byte* arenas[most_peers];
+    int ranks, rank;
+    std::int64_t wait_ns;
+    int lying;
+    int* findings;  ///< one per peer, in memory of the host
+};
+
+/// A number that says where it belongs.
+__device__ std::uint64_t expected(int src, int dst, int word) {
+    return (std::uint64_t{0x9e3779b97f4a7c15} ^ (static_cast<std::uint64_t>(src) << 48) ^
+            (static_cast<std::uint64_t>(dst) << 32)) +
+           static_cast<std::uint64_t>(word) * 0x100000001b3;
+}
+
+/// Where `dst` has what `src` writes.
+__device__ std::byte* region(const Preflight& p, int dst, int src) {
+    return p.arenas[dst] + src * region_bytes;
+}
+
+__device__ std::uint64_t* word_at(std::byte* region, std::int64_t offset) {
+    return reinterpret_cast<std::uint64_t*>(region + offset);
+}
+
+__device__ bool await(const std::uint64_t* flag, std::int64_t wait_ns) {
+    const std::int64_t since = global_ns();
+    while (load_acquire(flag) != 1) {
+        if (global_ns() - since > wait_ns) return false;
+    }
+    return true;
+}
+
+__device__ bool holds(std::byte* data, int src, int dst) {
+    bool right = true;
+    for (int i = static_cast<int>(threadIdx.x); i < words; i += threads) {
+        const auto got = *reinterpret_cast<volatile std::uint64_t*>(data + data_at + std::int64_t{8} * i);
+        right = right && got == expected(src, dst, i);
+    }
+    return __syncthreads_and(right) != 0;
+}
+
+/// All threads of a block get thread 0's answer.
+__device__ bool await_all(const std::uint64_t* flag, std::int64_t wait_ns) {
+    return __syncthreads_or(threadIdx.x == 0 && await(flag, wait_ns)) != 0;
+}
+
+__device__ void announce(std::uint64_t* flag) {
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    fence_system();
+    store_relaxed(flag, 1);
+}
+
+/// One block per peer.
+__global__ void __launch_bounds__(threads) check_pairs(const __grid_constant__ Preflight p) {
+    const int peer = static_cast<int>(blockIdx.x);
+    if (peer == p.rank) return;
+    std::byte* there = region(p, peer, p.rank);
+    std::byte* here = region(p, p.rank, peer);
+    for (int i = static_cast<int>(threadIdx.x); i < words; i += threads) {
+        *word_at(there, data_at + std::int64_t{8} * i) = expected(p.rank, peer, i) + (p.lying ? 1 : 0);
+    }
+    announce(word_at(there, announced_at));
+    int finding = fine;
+    if (!await_all(word_at(here, announced_at), p.wait_ns)) {
+        finding = silent;
+    } else if (!holds(here, peer, p.rank)) {
+        finding = wrong_data;
+    } else if (!holds(there, p.rank, peer)) {
+        finding = wrong_read;
+    }
+    // Nobody leaves, and frees memory, while the other may still read.
+    announce(word_at(there, read_at));
+    if (!await_all(word_at(here, read_at), p.wait_ns) && finding == fine) finding = silent;
+    if (threadIdx.x == 0) p.findings[peer] = finding;
+}
+
+std::string in_words(int finding, int rank, int peer) {
+    const std::string from = std::to_string(peer), to = std::to_string(rank);
+    if (finding == silent) return "nothing arrives from the GPU of rank " + from + " at that of rank " + to;
+    if (finding == wrong_data)
+        return "wrong data arrive from the GPU of rank " + from + " at that of rank " + to;
+    return "the GPU of rank " + to + " reads wrong data from that of rank " + from;
+}
+
+std::string faults_of(const int* findings, const bootstrap::Bootstrap& bootstrap) {
+    std::string faults;
+    for (int peer = 0; peer < bootstrap.size(); ++peer) {
+        if (findings[peer] == fine) continue;
+        faults += (faults.empty() ? "" : "; ") + in_words(findings[peer], bootstrap.rank(), peer);
+    }
+    return faults;
+}
+
+}  // namespace
+
+void preflight(
+    bootstrap::Bootstrap& bootstrap, transport::Arena& arena, const ringscope::cuda::Stream& stream,
+    std::int64_t wait_ns, bool lying
+) {
+    arena.reserve(bootstrap.size() * region_bytes);
+    bootstrap::agree(bootstrap, [&] {
+        if (bootstrap.size() > most_peers) throw Error{ExitCode::unusable_engine, "too many ranks"};
+        ringscope::cuda::zero(arena.of(bootstrap.rank()), bootstrap.size() * region_bytes, stream);
+        stream.synchronize();
+    });
+    std::string faults;
+    bootstrap::agree(bootstrap, [&] {
+        const ringscope::cuda::PinnedMemory findings{most_peers * static_cast<std::int64_t>(sizeof(int))};
+        Preflight p{};
+        for (int rank = 0; rank < bootstrap.size(); ++rank) p.arenas[rank] = arena.of(rank);
+        p.ranks = bootstrap.size();
+        p.rank = bootstrap.rank();
+        p.wait_ns = wait_ns;
+        p.lying = lying ? 1 : 0;
+        p.findings = reinterpret_cast<int*>(findings.data());
+        check_pairs<<<bootstrap.size(), threads, 0, stream.get()>>>(p);
+        ringscope::cuda::check(cudaGetLastError(), "cannot launch the preflight kernel");
+        stream.synchronize();
+        faults = faults_of(p.findings, bootstrap);
+    });
+    std::string all;
+    for (const std::string& one : bootstrap.all_gather(faults)) {
+        if (!one.empty()) all += (all.empty() ? "" : "; ") + one;
+    }
+    if (all.empty()) return;
+    throw bootstrap::AgreedError{
+        ExitCode::unusable_engine, "peer access between the GPUs does not work: " + all};
+}
+
+}  // namespace ringscope::engine::cuda

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/arena.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ringscope::transport {
+namespace {
+
+/// An address of this process as bytes, for ranks that share it.
+std::string name_of(std::byte* address) {
+    return {reinterpret_cast<const char*>(&address), sizeof(address)};
+}
+
+std::byte* address_of(const std::string& name) {
+    std::byte* address = nullptr;
+    std::memcpy(&address, name.data(), sizeof(address));
+    return address;
+}
+
+}  // namespace
+
+void Arena::reserve(std::int64_t bytes) {
+    constexpr std::int64_t unit = std::int64_t{2} << 20;
+    if (bytes <= own_.bytes()) return;
+    if (own_.bytes() > 0) {
+        // An exporter frees only when nobody has its memory open any more.
+        release();
+        bootstrap_.barrier();
+        own_ = {};
+    }
+    const bool threads = bootstrap_.shares_address_space();
+    std::string name;
+    bootstrap::agree(bootstrap_, [&] {
+        own_ = ringscope::cuda::DeviceMemory{(std::max(bytes, unit) + unit - 1) / unit * unit};
+        name = threads ? name_of(own_.data()) : ringscope::cuda::export_memory(own_);
+    });
+    const std::vector<std::string> names = bootstrap_.all_gather(name);
+    bootstrap::agree(bootstrap_, [&] { open(names); });
+}
+
+void Arena::open(const std::vector<std::string>& names) {
+    for (int rank = 0; rank < bootstrap_.size(); ++rank) {
+        const std::string& name = names[static_cast<std::size_t>(rank)];
+        if (rank == bootstrap_.rank()) {
+            addresses_.push_back(own_.data());
+        } else if (bootstrap_.shares_address_space()) {
+            const int peer = devices_[static_cast<std::size_t>(rank)];
+            const int own = devices_[static_cast<std::size_t>(bootstrap_.rank())];
+            if (peer != own) ringscope::cuda::enable_peer_access(peer);
+            addresses_.push_back(address_of(name));
+        } else {
+            imported_.push_back(std::make_unique<ringscope::cuda::ImportedMemory>(name));
+            addresses_.push_back(imported_.back()->data());
+        }
+    }
+}
+
+void Arena::release() {
+    imported_.clear();
+    addresses_.clear();
+}
+
+}  // namespace ringscope::transport

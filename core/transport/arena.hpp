@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "bootstrap/bootstrap.hpp"
+#include "cuda/cuda.hpp"
+
+namespace ringscope::transport {
+
+/// The data plane of GPUs: one allocation per rank, which all ranks of the host can reach. Connections and
+/// user buffers lie in it. Between processes it travels as a CUDA IPC handle; an allocation of its own, so
+/// that nothing else is exposed and offsets are our own.
+class Arena {
+ public:
+    /// `devices[r]` is the GPU of rank r, as this process counts them; for ranks of one process.
+    Arena(bootstrap::Bootstrap& bootstrap, std::vector<int> devices)
+        : bootstrap_{bootstrap}, devices_{std::move(devices)} {}
+    ~Arena() { release(); }
+    Arena(const Arena&) = delete;
+    Arena& operator=(const Arena&) = delete;
+
+    /// Makes every rank's arena at least this large; contents are lost when it grows. [collective]
+    /// Throws AgreedError: out_of_memory, or unusable_engine when a peer's memory cannot be opened.
+    void reserve(std::int64_t bytes);
+
+    /// Start of a rank's arena in this rank's address space; aligned to 2 MiB.
+    [[nodiscard]] std::byte* of(int rank) const { return addresses_[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] std::int64_t bytes() const { return own_.bytes(); }
+
+ private:
+    void release();
+    void open(const std::vector<std::string>& names);
+
+    bootstrap::Bootstrap& bootstrap_;
+    std::vector<int> devices_;
+    ringscope::cuda::DeviceMemory own_;
+    std::vector<std::unique_ptr<ringscope::cuda::ImportedMemory>> imported_;
+    std::vector<std::byte*> addresses_;
+};
+
+}  // namespace ringscope::transport

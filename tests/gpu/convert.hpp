@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+// The conversions of reduce/half.hpp, done by a GPU.
+namespace ringscope::gpu {
+
+[[nodiscard]] std::vector<float> floats_of_halfs(const std::vector<std::uint16_t>& bits);
+[[nodiscard]] std::vector<float> floats_of_bfloat16s(const std::vector<std::uint16_t>& bits);
+[[nodiscard]] std::vector<std::uint16_t> halfs_of(const std::vector<float>& values);
+[[nodiscard]] std::vector<std::uint16_t> bfloat16s_of(const std::vector<float>& values);
+
+}  // namespace ringscope::gpu

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "nccl/nccl.hpp"
+
+using namespace ringscope;
+
+namespace {
+
+/// Found by the same loader, but not through the code that is tested.
+bool installed() {
+    return dlopen("libnccl.so.2", RTLD_LAZY) != nullptr;
+}
+
+TEST(Library, is_available_where_it_is_installed) {
+    if (!installed()) GTEST_SKIP() << "no libnccl.so.2";
+    std::string reason;
+    EXPECT_TRUE(nccl::available(reason)) << reason;
+    EXPECT_EQ(reason, "");
+    EXPECT_THAT(nccl::library_version(), testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
+}
+
+TEST(Library, says_why_it_is_not_available) {
+    if (installed()) GTEST_SKIP() << "there is a libnccl.so.2";
+    std::string reason;
+    EXPECT_FALSE(nccl::available(reason));
+    EXPECT_THAT(reason, testing::HasSubstr("NCCL is not on this machine (libnccl.so.2"));
+    try {
+        static_cast<void>(nccl::library_version());
+        FAIL() << "a version of no library";
+    } catch (const Error& e) {
+        EXPECT_EQ(e.code(), ExitCode::unusable_engine);
+    }
+}
+
+}  // namespace
