@@ -94,17 +94,21 @@ double mean_ns(const std::vector<Span>& spans) {
     return ops > 0 ? ns / ops : nan;
 }
 
-/// Share of the ranks' traced time that their events spent waiting.
-double waited_share(const std::vector<RankResult>& results) {
+/// Share of the ranks' traced time that their events spent waiting. `side_by_side`: channels that run at the
+/// same time.
+double waited_share(const std::vector<RankResult>& results, std::int32_t side_by_side) {
     double waited = 0, all = 0;
     for (const RankResult& result : results) {
         for (const trace::EventRow& e : result.events)
             waited += static_cast<double>(e.wait_data_ns + e.wait_credit_ns);
         for (const trace::SampleRow& s : result.samples) {
-            if (s.traced) all += static_cast<double>(s.exit_ns - s.enter_ns);
+            if (!s.traced) continue;
+            all += static_cast<double>(
+                s.device_ns == trace::not_available ? s.exit_ns - s.enter_ns : s.device_ns
+            );
         }
     }
-    return all > 0 ? waited / all : nan;
+    return all > 0 ? waited / all / side_by_side : nan;
 }
 
 /// The first sample whose outputs differ between ranks, in words; "" when there is none.
@@ -153,7 +157,8 @@ void set_times(const std::vector<RankResult>& results, report::CaseSummary& summ
     summary.time_ns = queued ? mean_ns(timed) : median_ns(timed);
     const double traced_ns = median_ns(spans(results, trace::SampleState::ok, true));
     if (isolated) summary.row.trace_overhead = traced_ns / summary.time_ns - 1;
-    summary.waited_share = waited_share(results);
+    const bool device = !timed.empty() && results.front().samples.back().device_ns != trace::not_available;
+    summary.waited_share = waited_share(results, device ? std::max(1, summary.row.channels) : 1);
 }
 
 /// The number of events is known beforehand, so none can be missing without being noticed.

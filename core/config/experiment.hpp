@@ -75,8 +75,8 @@ struct Experiment {
 /// One point of the sweep.
 struct Case {
     std::int32_t index = 0;
-    AlgorithmChoice algorithm;
-    std::string engine;  ///< as asked for: "auto", "host-shm", ...
+    AlgorithmChoice algorithm{};
+    std::string engine{};  ///< as asked for: "auto", "host-shm", ...
     Mode mode = Mode::isolated;
     DataType dtype = DataType::float32;
     ReduceOp op = ReduceOp::sum;

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
+#include <mutex>
 
 namespace ringscope::cuda {
 namespace {
@@ -37,9 +39,19 @@ std::string uuid_text(const cudaUUID_t& uuid) {
         std::array<char, 4> hex{};
         std::snprintf(hex.data(), hex.size(), "%02x", static_cast<unsigned char>(uuid.bytes[i]));
         if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-        text += hex.data();
+        text.append(hex.data(), 2);
     }
     return text;
+}
+
+/// Ranks that are threads of this process share what is registered.
+struct Registrations {
+    std::mutex mutex;
+    std::map<void*, int> users;
+};
+Registrations& registrations() {
+    static Registrations all;
+    return all;
 }
 
 }  // namespace
@@ -117,21 +129,24 @@ PinnedMemory::~PinnedMemory() {
     cudaFreeHost(data_);
 }
 
-HostRegistration::HostRegistration(void* memory, std::int64_t bytes) {
-    const cudaError_t status = cudaHostRegister(
-        memory, static_cast<std::size_t>(bytes), cudaHostRegisterMapped | cudaHostRegisterPortable
-    );
-    if (status == cudaErrorHostMemoryAlreadyRegistered) {
-        cudaGetLastError();
-    } else {
-        check(status, "cannot page-lock the shared control page");
-        owned_ = memory;
+HostRegistration::HostRegistration(void* memory, std::int64_t bytes) : memory_{memory} {
+    const std::lock_guard lock{registrations().mutex};
+    int& users = registrations().users[memory];
+    if (users == 0) {
+        check(
+            cudaHostRegister(
+                memory, static_cast<std::size_t>(bytes), cudaHostRegisterMapped | cudaHostRegisterPortable
+            ),
+            "cannot page-lock the shared control page"
+        );
     }
+    ++users;
     check(cudaHostGetDevicePointer(&device_, memory, 0), "the GPU cannot reach the shared control page");
 }
 
 HostRegistration::~HostRegistration() {
-    if (owned_ != nullptr) cudaHostUnregister(owned_);
+    const std::lock_guard lock{registrations().mutex};
+    if (--registrations().users[memory_] == 0) cudaHostUnregister(memory_);
 }
 
 std::string export_memory(const DeviceMemory& memory) {

@@ -80,7 +80,7 @@ class HostRegistration {
     [[nodiscard]] void* device_address() const { return device_; }
 
  private:
-    void* owned_ = nullptr;  ///< null where another rank of this process registered it
+    void* memory_;
     void* device_ = nullptr;
 };
 

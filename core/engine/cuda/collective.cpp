@@ -98,6 +98,10 @@ Interpreter::Interpreter(
         control, registration, &control.stuck[static_cast<std::size_t>(options.rank)]
     );
     launch_.gave_up = reinterpret_cast<std::uint32_t*>(gave_up_.data());
+    if (options.counting.counted == nullptr) return;
+    launch_.counted = options.counting.counted;
+    kernels_.low_latency = options.counting.low_latency;
+    kernels_.simple = options.counting.simple;
 }
 
 void Interpreter::enqueue(const Operation& operation) {

@@ -7,6 +7,7 @@
 #include "cuda/cuda.hpp"
 #include "engine/collective.hpp"
 #include "engine/cuda/kernel/kernels.hpp"
+#include "engine/cuda/engine.hpp"
 #include "engine/cuda/layout.hpp"
 #include "engine/host/control.hpp"
 
@@ -58,6 +59,7 @@ struct InterpreterOptions {
     std::int64_t slots = 0, slot_bytes = 0;
     int threads = 0;
     std::int64_t wait_ns = 0;
+    CountingKernels counting{};
 };
 
 /// An all-reduce by the interpreter kernel.

@@ -245,7 +245,8 @@ PreparedOnGpu CudaEngine::prepare(const CaseRequest& request) {
                 .slots = plan.request.slots,
                 .slot_bytes = plan.request.slot_bytes,
                 .threads = threads,
-                .wait_ns = s.options.wait_ns}
+                .wait_ns = s.options.wait_ns,
+                .counting = s.options.counting}
         );
     });
     // Nobody starts before everybody's counters are zero.

@@ -15,10 +15,19 @@
 
 namespace ringscope::engine::cuda {
 
+/// A test's kernels, which count the bytes that their threads store, and the device memory where: a number
+/// per channel and end of the layout.
+struct CountingKernels {
+    const void* low_latency = nullptr;
+    const void* simple = nullptr;
+    std::uint64_t* counted = nullptr;
+};
+
 struct CudaOptions {
     std::int64_t wait_ns = 10'000'000'000;  ///< how long an op waits for a peer
     bool allow_shared_gpu = false;          ///< ranks of several processes may share a GPU
     std::uint64_t first_number = 0;         ///< messages that count as sent before; tests begin near a wrap
+    CountingKernels counting{};             ///< a test: played instead of the untraced kernels
     bool lying_peers = false;               ///< a test: what arrives at a peer is not what was sent
 };
 

@@ -42,7 +42,7 @@ __device__ inline void open_channel(Channel& channel, const Launch& launch) {
     const std::byte* image = launch.image + blockIdx.x * launch.image_stride;
     const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
     copy_words(channel.image, image, launch.first_bytes, thread, threads);
-    for (int i = thread; i < launch.ends; i += threads) channel.seen[i] = load_acquire(counter(launch, i));
+    for (int i = thread; i < launch.ends; i += threads) channel.seen[i] = load_relaxed(counter(launch, i));
     if (thread == 0) channel.alive = 1;
     __syncthreads();
 }
@@ -52,9 +52,10 @@ __device__ inline void close_channel(const Channel& channel, const Launch& launc
     __syncthreads();
     if (channel.alive == 0) return;
     for (int i = static_cast<int>(threadIdx.x); i < channel.head().ends; i += static_cast<int>(blockDim.x)) {
-        End& end = own_ends(launch)[i];
-        end.count += end.total;
-        end.position = (end.position + end.total) % launch.slots;
+        const End& end = channel.end(i);
+        End& kept = own_ends(launch)[i];
+        kept.count = end.count + end.total;
+        kept.position = (end.position + end.total) % launch.slots;
     }
 }
 

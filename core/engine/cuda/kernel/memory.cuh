@@ -22,6 +22,13 @@ __device__ inline std::uint64_t load_acquire(const std::uint64_t* counter) {
     return value;
 }
 
+/// The same where nothing is read on the strength of it but what carries flags of its own.
+__device__ inline std::uint64_t load_relaxed(const std::uint64_t* counter) {
+    std::uint64_t value;
+    asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(counter) : "memory");
+    return value;
+}
+
 __device__ inline void store_relaxed(std::uint64_t* counter, std::uint64_t value) {
     asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(counter), "l"(value) : "memory");
 }

@@ -1,0 +1,212 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/cuda/layout.hpp"
+#include "tests/gpu/count.hpp"
+#include "tests/gpu/engine_support.hpp"
+
+namespace ringscope::gpu {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr CudaOptions patient{.wait_ns = 20'000'000'000};
+
+class EngineOn : public OnGpu, public testing::WithParamInterface<int> {};
+
+/// 3, 4, 5, 8 ranks and more than there are GPUs: every schedule, counts that leave ranks or lanes without
+/// work, in and out of place, buffers shifted by an element.
+TEST_P(EngineOn, AllSchedules_AreExact) {
+    on_virtual_ranks(GetParam(), patient, [&](Bootstrap& bootstrap, CudaEngine& engine) {
+        const int n = bootstrap.size();
+        for (const std::string& id : engine::host::all_algorithms) {
+            for (const std::int64_t count : {0, 1, n - 1, n, n + 1, 127, 1023, 65537, (1 << 20) + 1}) {
+                for (const std::int64_t offset : {0, 1}) {
+                    for (const bool in_place : {false, true}) {
+                        Player player{
+                            bootstrap, engine,
+                            {.id = id, .count = count, .in_place = in_place, .offset = offset}};
+                        for (int i = 0; i < 2; ++i) EXPECT_EQ(player.sample(2), "");
+                    }
+                }
+            }
+        }
+    });
+}
+
+TEST_P(EngineOn, AllTypesAndOperations_AreExact) {
+    on_virtual_ranks(GetParam(), patient, [&](Bootstrap& bootstrap, CudaEngine& engine) {
+        for (const std::string& id : engine::host::all_algorithms) {
+            for (int dtype = 0; dtype < RINGSCOPE_DTYPE_COUNT; ++dtype) {
+                for (int op = 0; op < RINGSCOPE_REDUCTION_COUNT; ++op) {
+                    Player player{
+                        bootstrap, engine,
+                        {.id = id,
+                         .count = 100'003,
+                         .dtype = static_cast<DataType>(dtype),
+                         .op = static_cast<ReduceOp>(op)}};
+                    EXPECT_EQ(player.sample(1), "");
+                }
+            }
+        }
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(VirtualRanks, EngineOn, testing::Values(2, 3, 4, 5, 7, 8), testing::PrintToStringParamName());
+
+class EngineOnGpu : public OnGpu {};
+
+/// A graph of 20 operations, launched 50 times, with eager calls in between: the counters are in device
+/// memory, so either goes on where the other stopped.
+TEST_F(EngineOnGpu, GraphsMixedWithEagerCalls_AreExact) {
+    on_virtual_ranks(2, patient, [&](Bootstrap& bootstrap, CudaEngine& engine) {
+        for (const char* id : {"ring-ll", "ring-simple"}) {
+            Player player{
+                bootstrap, engine, {.id = id, .count = 10'007, .mode = Mode::graph, .operations = 20}};
+            player.arm();
+            for (int i = 0; i < 50; ++i) {
+                EXPECT_EQ(player.sample(20), "");
+                EXPECT_EQ(player.sample(1 + i % 3), "");
+            }
+        }
+    });
+}
+
+/// Counters that begin just before a wrap of LL's flags, or of their half: stale flags must not match.
+TEST_F(EngineOnGpu, NumbersAroundAWrap_AreExact) {
+    for (const std::uint64_t first : {(std::uint64_t{1} << 31) - 16, (std::uint64_t{1} << 32) - 16}) {
+        CudaOptions options = patient;
+        options.first_number = first;
+        on_virtual_ranks(3, options, [&](Bootstrap& bootstrap, CudaEngine& engine) {
+            for (const char* id : {"ring-ll", "ring-simple"}) {
+                for (const std::int64_t count : {5, 4096}) {
+                    Player player{bootstrap, engine, {.id = id, .count = count}};
+                    for (int i = 0; i < 64; ++i) EXPECT_EQ(player.sample(1 + i % 2), "") << first;
+                }
+            }
+        });
+    }
+}
+
+/// 100,000,000 bytes on 4 ranks: each sends 2(N-1)M/N = 150,000,000, on LL twice that on the wire. Counted by
+/// the threads that store, which know nothing of the schedule.
+TEST_F(EngineOnGpu, CountedBytes_AreTheClosedForm) {
+    for (const char* id : {"ring-ll", "ring-simple"}) {
+        const Trial trial{.id = id, .count = 25'000'000, .channels = 4, .slot_bytes = 65536};
+        const engine::cuda::Layout layout{plan_of(trial, 4)};
+        const std::int64_t numbers = std::int64_t{trial.channels} * layout.ends();
+        bootstrap::run_as_threads(4, [&](Bootstrap& bootstrap) {
+            engine::host::HostEngine host{bootstrap, {.wait_ns = patient.wait_ns, .oversubscribed = true}};
+            std::string reason;
+            const int devices = cuda::device_count(reason);
+            cuda::use_device(bootstrap.rank() % devices);
+            const cuda::Stream stream;
+            const cuda::DeviceMemory counted{numbers * 8};
+            cuda::zero(counted.data(), counted.bytes(), stream);
+            stream.synchronize();
+            CudaOptions options = patient;
+            options.counting = counting_kernels();
+            options.counting.counted = reinterpret_cast<std::uint64_t*>(counted.data());
+            CudaEngine engine{bootstrap, host.control(), options};
+            Player player{bootstrap, engine, trial};
+            EXPECT_EQ(player.sample(1), "");
+            std::vector<std::uint64_t> bytes(static_cast<std::size_t>(numbers));
+            cuda::copy_to_host(bytes.data(), counted.data(), counted.bytes(), stream);
+            stream.synchronize();
+            std::uint64_t to_next = 0, others = 0;
+            for (std::int32_t channel = 0; channel < trial.channels; ++channel) {
+                const auto& ends = layout.ends_of(bootstrap.rank(), channel);
+                for (std::size_t i = 0; i < ends.size(); ++i) {
+                    const std::uint64_t number =
+                        bytes[static_cast<std::size_t>(channel * layout.ends()) + i];
+                    const bool next = ends[i].sends && ends[i].peer == (bootstrap.rank() + 1) % 4;
+                    (next ? to_next : others) += number;
+                }
+            }
+            const bool low_latency = std::string{id} == "ring-ll";
+            EXPECT_EQ(to_next, low_latency ? 300'000'000u : 150'000'000u);
+            EXPECT_EQ(others, 0u);
+            bootstrap.barrier();
+        });
+    }
+}
+
+/// Each event's times are in order, and what was traced is what the plan declares, on every link.
+TEST_F(EngineOnGpu, Trace_IsWhatThePlanDeclares) {
+    for (const std::string& id : engine::host::all_algorithms) {
+        on_virtual_ranks(3, patient, [&](Bootstrap& bootstrap, CudaEngine& engine) {
+            Player player{bootstrap, engine, {.id = id, .count = 300'001}};
+            engine::EventLog events{schedule::events_per_operation(player.plan(), bootstrap.rank())};
+            EXPECT_EQ(player.sample_traced(events), "");
+            EXPECT_EQ(events.dropped(), 0);
+            EXPECT_EQ(std::ssize(events.events()), schedule::events_per_operation(player.plan(), bootstrap.rank()));
+            std::int64_t payload = 0, wire = 0;
+            for (const engine::RawEvent& e : events.events()) {
+                EXPECT_LE(e.begin_ns, e.ready_ns);
+                EXPECT_LE(e.ready_ns, e.end_ns);
+                EXPECT_GT(e.begin_ticks, 0);
+                if (e.direction == trace::Direction::recv) continue;
+                payload += e.payload_bytes;
+                wire += e.wire_bytes;
+            }
+            const schedule::DeclaredTraffic declared = schedule::declared_traffic(player.plan());
+            EXPECT_EQ(payload, declared.payload.sent_by(bootstrap.rank()));
+            EXPECT_EQ(wire, declared.wire.sent_by(bootstrap.rank()));
+        });
+    }
+}
+
+std::string error_of(const std::function<void()>& step, ExitCode code) {
+    try {
+        step();
+    } catch (const Error& e) {
+        EXPECT_EQ(e.code(), code) << e.what();
+        return e.what();
+    }
+    return "nothing was thrown";
+}
+
+TEST_F(EngineOnGpu, PeersThatLie_AreFoundBeforeAnyAlgorithm) {
+    CudaOptions options = patient;
+    options.lying_peers = true;
+    const std::string what = error_of(
+        [&] { on_virtual_ranks(2, options, [](Bootstrap&, CudaEngine&) {}); }, ExitCode::unusable_engine
+    );
+    EXPECT_THAT(what, HasSubstr("wrong data arrive from the GPU of rank 1 at that of rank 0"));
+}
+
+TEST_F(EngineOnGpu, KernelsThatWouldNotBeResidentTogether_AreRefused) {
+    const std::string what = error_of(
+        [&] {
+            on_virtual_ranks(8, patient, [](Bootstrap& bootstrap, CudaEngine& engine) {
+                Player player{bootstrap, engine, {.id = "ring-simple", .count = 1 << 20, .channels = 1024}};
+            });
+        },
+        ExitCode::usage
+    );
+    EXPECT_THAT(what, HasSubstr("would not be resident together"));
+}
+
+/// Rank 1 never comes: the other says whom it waits for, and where.
+TEST_F(EngineOnGpu, PeerThatDoesNotCome_IsNamed) {
+    for (const char* id : {"ring-ll", "ring-simple"}) {
+        CudaOptions options;
+        options.wait_ns = 300'000'000;
+        const std::string what = error_of(
+            [&] {
+                on_virtual_ranks(2, options, [&](Bootstrap& bootstrap, CudaEngine& engine) {
+                    Player player{bootstrap, engine, {.id = id}};
+                    if (bootstrap.rank() == 0) player.sample(1);
+                    if (bootstrap.rank() == 1) bootstrap.barrier();
+                });
+            },
+            ExitCode::timeout
+        );
+        EXPECT_THAT(what, HasSubstr("rank 0 waits for data from rank 1 at step 0, chunk"));
+    }
+}
+
+}  // namespace
+}  // namespace ringscope::gpu
