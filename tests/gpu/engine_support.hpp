@@ -111,8 +111,6 @@ using Body = std::function<void(Bootstrap&, CudaEngine&)>;
 
 /// Ranks as threads, whose kernels share the GPUs at hand.
 inline void on_virtual_ranks(int ranks, const CudaOptions& options, const Body& body) {
-    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
-    setenv("CUDA_MODULE_LOADING", "EAGER", 0);
     bootstrap::run_as_threads(ranks, [&](Bootstrap& bootstrap) {
         engine::host::HostEngine host{bootstrap, {.wait_ns = options.wait_ns, .oversubscribed = true}};
         CudaEngine engine{bootstrap, host.control(), options};

@@ -54,7 +54,9 @@ TEST_P(EngineOn, AllTypesAndOperations_AreExact) {
     });
 }
 
-INSTANTIATE_TEST_SUITE_P(VirtualRanks, EngineOn, testing::Values(2, 3, 4, 5, 7, 8), testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(
+    VirtualRanks, EngineOn, testing::Values(2, 3, 4, 5, 7, 8), testing::PrintToStringParamName()
+);
 
 class EngineOnGpu : public OnGpu {};
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,14 @@
 namespace ringscope::gpu {
 
 using Bytes = std::vector<std::byte>;
+
+/// What kernels of several threads need to be resident together, set before CUDA starts: streams with queues
+/// of their own, and code that is loaded beforehand.
+inline const bool residency = [] {
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+    setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+    return true;
+}();
 
 /// Tests that need a GPU, and say why there is none.
 class OnGpu : public testing::Test {

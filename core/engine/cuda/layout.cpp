@@ -112,7 +112,8 @@ class ChannelImage {
             const auto index = static_cast<std::size_t>(std::ranges::find(keys_, key) - keys_.begin());
             const Port port{
                 static_cast<std::uint16_t>(index), static_cast<std::uint16_t>(messages[i].step),
-                ends_[index].total};
+                ends_[index].total,
+                static_cast<std::uint32_t>(ends_[index].total % plan_.request.slots), 0};
             ends_[index].total += static_cast<std::uint32_t>(parts);
             put(&port, sizeof(port));
             image_.rows.push_back(
@@ -207,8 +208,9 @@ Image make_image(const Plan& plan, const Layout& layout, const ImageRequest& req
         channels.push_back(ChannelImage{plan, layout, request, channel, image}.make());
         image.stride = std::max(image.stride, static_cast<std::int64_t>(channels.back().size()));
     }
-    const std::int64_t window = window_bytes / image.record_stride * image.record_stride;
-    image.first_bytes = static_cast<std::int32_t>(std::min(image.stride, image.records_at + window));
+    image.window = window_bytes / image.record_stride * image.record_stride;
+    image.first_bytes =
+        static_cast<std::int32_t>(std::min<std::int64_t>(image.stride, image.records_at + image.window));
     for (auto& channel : channels) {
         channel.resize(static_cast<std::size_t>(image.stride));
         image.bytes.insert(image.bytes.end(), channel.begin(), channel.end());

@@ -57,7 +57,7 @@ struct RowInfo {
 struct Image {
     std::vector<std::byte> bytes;  ///< of all channels
     std::int64_t stride = 0;
-    std::int32_t records_at = 0, record_stride = 0, first_bytes = 0;
+    std::int32_t records_at = 0, record_stride = 0, first_bytes = 0, window = 0;
     std::vector<RowInfo> rows;
 };
 

@@ -49,13 +49,15 @@ struct alignas(16) Op {
 };
 
 /// A message of an op: the receives first, then the sends.
-struct Port {
+struct alignas(16) Port {
     std::uint16_t end = 0;
     std::uint16_t step = 0;
     std::uint32_t number = 0;  ///< slots that this operation took on the connection before
+    std::uint32_t place = 0;   ///< number modulo the slots
+    std::uint32_t unused = 0;
 };
 
-static_assert(sizeof(ChannelHead) == 16 && sizeof(End) == 48 && sizeof(Op) == 48 && sizeof(Port) == 8);
+static_assert(sizeof(ChannelHead) == 16 && sizeof(End) == 48 && sizeof(Op) == 48 && sizeof(Port) == 16);
 
 /// What a traced kernel keeps of one message; the host knows the rest by the row's number.
 struct Row {
@@ -82,6 +84,7 @@ struct Launch {
     std::int32_t records_at = 0;        ///< offset of an image's records
     std::int32_t record_stride = 0;     ///< bytes
     std::int32_t first_bytes = 0;       ///< of an image that are loaded at the start
+    std::int32_t window = 0;            ///< bytes of records that are in shared memory at a time
     std::int32_t reduction = 0;
     std::int32_t aligned = 0;        ///< 1: user buffers are aligned to 16 bytes
     std::uint32_t slots = 0;         ///< of every connection

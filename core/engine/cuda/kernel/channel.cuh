@@ -32,6 +32,7 @@ __device__ inline End* own_ends(const Launch& launch) {
 }
 
 __device__ inline void copy_words(std::byte* to, const std::byte* from, int bytes, int thread, int threads) {
+#pragma unroll 1
     for (int i = thread; i < bytes / 16; i += threads) {
         reinterpret_cast<uint4*>(to)[i] = reinterpret_cast<const uint4*>(from)[i];
     }
@@ -42,6 +43,7 @@ __device__ inline void open_channel(Channel& channel, const Launch& launch) {
     const std::byte* image = launch.image + blockIdx.x * launch.image_stride;
     const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
     copy_words(channel.image, image, launch.first_bytes, thread, threads);
+#pragma unroll 1
     for (int i = thread; i < launch.ends; i += threads) channel.seen[i] = load_relaxed(counter(launch, i));
     if (thread == 0) channel.alive = 1;
     __syncthreads();
@@ -51,6 +53,7 @@ __device__ inline void open_channel(Channel& channel, const Launch& launch) {
 __device__ inline void close_channel(const Channel& channel, const Launch& launch) {
     __syncthreads();
     if (channel.alive == 0) return;
+#pragma unroll 1
     for (int i = static_cast<int>(threadIdx.x); i < channel.head().ends; i += static_cast<int>(blockDim.x)) {
         const End& end = channel.end(i);
         End& kept = own_ends(launch)[i];
@@ -59,43 +62,52 @@ __device__ inline void close_channel(const Channel& channel, const Launch& launc
     }
 }
 
-__device__ inline int records_per_window(const Launch& launch) {
-    return window_bytes / launch.record_stride;
-}
-
 /// A record in the window: an op and, behind it, its ports.
 struct Record {
     const Op& op;
     const Port* ports;
 
-    __device__ static Record at(const Channel& channel, const Launch& launch, int index) {
-        const std::byte* record = channel.image + launch.records_at +
-                                  index % records_per_window(launch) * launch.record_stride;
+    __device__ static Record at(const std::byte* record) {
         return {*reinterpret_cast<const Op*>(record), reinterpret_cast<const Port*>(record + sizeof(Op))};
     }
     __device__ int port_count() const { return op.recvs + op.sends; }
 };
 
-/// Brings the next window of records in where `index` begins one. `barrier` holds the threads that play.
+/// Brings the next `bytes` of records in, `offset` bytes behind the first. `barrier` holds the threads that
+/// play.
 template <class Barrier>
 __device__ void turn_window(
-    Channel& channel, const Launch& launch, int index, int threads, Barrier barrier
+    Channel& channel, const Launch& launch, std::int64_t offset, int bytes, int threads, Barrier barrier
 ) {
-    const int window = records_per_window(launch);
-    if (index == 0 || index % window != 0) return;
     barrier();
-    const int left = channel.head().records - index;
-    const int bytes = (left < window ? left : window) * launch.record_stride;
-    const std::byte* from = launch.image + blockIdx.x * launch.image_stride + launch.records_at +
-                            std::int64_t{index} * launch.record_stride;
+    const std::byte* from =
+        launch.image + blockIdx.x * launch.image_stride + launch.records_at + offset;
     copy_words(channel.image + launch.records_at, from, bytes, static_cast<int>(threadIdx.x), threads);
     barrier();
+}
+
+/// Calls play(record) for one record after the other, a window at a time.
+template <class Barrier, class Play>
+__device__ void for_each_record(
+    Channel& channel, const Launch& launch, int threads, Barrier barrier, Play play
+) {
+    const std::int64_t all = std::int64_t{channel.head().records} * launch.record_stride;
+#pragma unroll 1
+    for (std::int64_t offset = 0; offset < all; offset += launch.window) {
+        const std::int64_t left = all - offset;
+        const int bytes = left < launch.window ? static_cast<int>(left) : launch.window;
+        if (offset > 0) turn_window(channel, launch, offset, bytes, threads, barrier);
+        const std::byte* records = channel.image + launch.records_at;
+#pragma unroll 1
+        for (int at = 0; at < bytes; at += launch.record_stride) play(Record::at(records + at));
+    }
 }
 
 /// Where part `part` of a port's message lies.
 __device__ inline std::byte* slot_of(const Channel& channel, const Launch& launch, const Port& port, int part) {
     const End& end = channel.end(port.end);
-    const std::uint32_t index = (end.position + port.number + static_cast<std::uint32_t>(part)) % launch.slots;
+    std::uint32_t index = end.position + port.place + static_cast<std::uint32_t>(part);
+    while (index >= launch.slots) index -= launch.slots;
     return end.slots + index * launch.slot_bytes;
 }
 

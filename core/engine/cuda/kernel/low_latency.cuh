@@ -20,11 +20,10 @@ class LowLatency {
         : channel_{channel}, launch_{launch}, watch_{watch} {}
 
     __device__ void play() {
-        const int records = channel_.head().records;
-        for (int k = 0; k < records; ++k) {
-            turn_window(channel_, launch_, k, static_cast<int>(blockDim.x), [] { __syncthreads(); });
-            play_op(Record::at(channel_, launch_, k));
-        }
+        for_each_record(
+            channel_, launch_, static_cast<int>(blockDim.x), [] { __syncthreads(); },
+            [&](const Record& record) { play_op(record); }
+        );
     }
 
  private:
@@ -47,6 +46,7 @@ class LowLatency {
     /// The same answer in all threads: what they look at changes between barriers only.
     __device__ bool lacks_credit(const Record& record) const {
         bool lacks = false;
+#pragma unroll 1
         for (int i = record.op.recvs; i < record.port_count(); ++i) {
             const Port& port = record.ports[i];
             lacks = lacks || number(port) - channel_.seen[port.end] > launch_.slots;
@@ -70,6 +70,7 @@ class LowLatency {
         if (channel_.alive == 0) return;
         const Op& op = record.op;
         const auto lines = static_cast<int>((op.size + 7) / 8);
+#pragma unroll 1
         for (int line = static_cast<int>(threadIdx.x); line < lines; line += static_cast<int>(blockDim.x)) {
             const auto left = static_cast<int>(op.size) - 8 * line;
             if (!move_line(record, line, left < 8 ? left : 8)) return;
@@ -88,37 +89,29 @@ class LowLatency {
         }
         Pack result{};
         if (!combine(record, line, own, result)) return false;
+#pragma unroll 1
         for (int i = op.recvs; i < record.port_count(); ++i) put(record.ports[i], line, result);
         if (op.store) store_user<T>(launch_.output + at, result, bytes, aligned);
         return true;
     }
 
+    /// Sources in the order of summation: received, and the own contribution at its place.
     __device__ bool combine(const Record& record, int line, const Pack& own, Pack& result) {
         const Op& op = record.op;
         const int sources = op.recvs + (op.local_at >= 0 ? 1 : 0);
-        if (!source(record, 0, line, own, result)) return false;
-        if (sources == 1 && op.divisor == 0) return true;
-        bool alive = true;
-        with_reduction<T>(launch_.reduction, op.divisor, [&](auto operation, const auto& finish) {
-            auto sum = Wide<T, Pack>::of(result);
-            for (int s = 1; s < sources && alive; ++s) {
-                Pack next{};
-                alive = source(record, s, line, own, next);
-                sum.template add<decltype(operation)>(next);
+        Wide<T, Pack> sum;
+#pragma unroll 1
+        for (int s = 0, received = 0; s < sources; ++s) {
+            result = own;
+            if (s != op.local_at && !take(record, received++, line, result)) return false;
+            if (s == 0) {
+                sum = Wide<T, Pack>::of(result);
+            } else {
+                sum.add(launch_.reduction, result);
             }
-            result = sum.finished(finish);
-        });
-        return alive;
-    }
-
-    /// Source `s` in the order of summation: received, or the own contribution at its place.
-    __device__ bool source(const Record& record, int s, int line, const Pack& own, Pack& pack) {
-        const int local_at = record.op.local_at;
-        if (s == local_at) {
-            pack = own;
-            return true;
         }
-        return take(record, local_at >= 0 && s > local_at ? s - 1 : s, line, pack);
+        if (sources > 1 || op.divisor > 0) result = sum.finished(op.divisor);
+        return true;
     }
 
     __device__ bool take(const Record& record, int i, int line, Pack& pack) {
@@ -148,12 +141,14 @@ class LowLatency {
 
     __device__ void clean(const Record& record) {
         constexpr std::uint32_t half_range = 1u << 31;
+#pragma unroll 1
         for (int i = record.op.recvs; i < record.port_count(); ++i) {
             const auto flag = static_cast<std::uint32_t>(number(record.ports[i]));
             if ((flag - 1) % half_range < half_range - launch_.slots) continue;
             auto* slot = reinterpret_cast<uint4*>(slot_of(channel_, launch_, record.ports[i], 0));
             const auto used = static_cast<int>((record.op.size + 7) / 8);
             const auto all = static_cast<int>(launch_.slot_bytes / 16);
+#pragma unroll 1
             for (int line = used + static_cast<int>(threadIdx.x); line < all; line += static_cast<int>(blockDim.x))
                 store_line(slot + line, make_uint4(0, flag, 0, flag));
         }

@@ -36,22 +36,42 @@ struct Wide {
         return wide;
     }
     template <class Operation>
-    __device__ void add(const Pack& pack) {
-        const Wide other = of(pack);
+    __device__ void combine(const Wide& other) {
 #pragma unroll
         for (int i = 0; i < count; ++i) at[i] = Operation::combine(at[i], other.at[i]);
     }
+    /// By the reduction of this launch: one uniform branch, small in code, for kernels begin with cold
+    /// instruction caches.
+    __device__ void add(std::int32_t reduction, const Pack& pack) {
+        const Wide other = of(pack);
+        switch (reduction) {
+            case RINGSCOPE_PROD:
+                return combine<reduce::Prod>(other);
+            case RINGSCOPE_MIN:
+                return combine<reduce::Min>(other);
+            case RINGSCOPE_MAX:
+                return combine<reduce::Max>(other);
+            default:
+                return combine<reduce::Sum>(other);
+        }
+    }
     template <class Finish>
-    __device__ Pack finished(const Finish& finish) const {
+    __device__ Pack finished_by(const Finish& finish) const {
         Elements<T, Pack> elements;
 #pragma unroll
         for (int i = 0; i < count; ++i) elements.at[i] = finish.store(at[i]);
         return elements.pack();
     }
+    /// Rounded once; divided before where `divisor` says so.
+    __device__ Pack finished(std::int32_t divisor) const {
+        using Divide = reduce::Divide<T>;
+        if (divisor > 0) return finished_by(Divide{static_cast<decltype(Divide::divisor)>(divisor)});
+        return finished_by(reduce::NoFinish<T>{});
+    }
 };
 
-/// Calls f(operation, finish) for the reduction of this launch: one uniform branch, in front of a loop over
-/// packs.
+/// Calls f(operation, finish) for the reduction of this launch: one uniform branch in front of an unrolled
+/// loop over packs.
 template <class T, class F>
 __device__ void with_reduction(std::int32_t reduction, std::int32_t divisor, F f) {
     using Divide = reduce::Divide<T>;

@@ -63,13 +63,14 @@ class Simple {
     // The copying warps
 
     __device__ void copy() {
-        const int records = channel_.head().records;
         unsigned int part_number = 0;
-        for (int k = 0; k < records; ++k) {
-            turn_window(channel_, launch_, k, workers(), [] { barrier(); });
-            const Record record = Record::at(channel_, launch_, k);
-            for (int part = 0; part < record.op.parts; ++part) copy_part(record, part, part_number++);
-        }
+        for_each_record(
+            channel_, launch_, workers(), [] { barrier(); },
+            [&](const Record& record) {
+#pragma unroll 1
+                for (int part = 0; part < record.op.parts; ++part) copy_part(record, part, part_number++);
+            }
+        );
         if (thread() == 0) handover_.parts = static_cast<int>(part_number);
     }
 
@@ -140,6 +141,7 @@ class Simple {
         std::int64_t done = 0;
         if (plain && sources == 1) done = copy_packs(record, range, slots);
         if (plain && sources == 2 && op.recvs == 1) done = reduce_packs(record, range, slots);
+#pragma unroll 1
         for (std::int64_t i = done + thread(); i * 16 < range.size; i += workers()) {
             move_pack(record, range, slots, i);
         }
@@ -159,6 +161,7 @@ class Simple {
         const bool received = record.op.recvs == 1;
         const auto* from = reinterpret_cast<const Pack*>(received ? slots[0] : local(record.op) + range.begin);
         const std::int64_t packs = whole_rounds(range), stride = workers();
+#pragma unroll 1
         for (std::int64_t i = thread(); i < packs; i += unroll * stride) {
             Pack v[unroll];
             if (received) {
@@ -177,6 +180,7 @@ class Simple {
         const auto* received = reinterpret_cast<const Pack*>(slots[0]);
         const auto* own = reinterpret_cast<const Pack*>(local(record.op) + range.begin);
         const std::int64_t packs = whole_rounds(range), stride = workers();
+#pragma unroll 1
         for (std::int64_t i = thread(); i < packs; i += unroll * stride) {
             Pack v[unroll], w[unroll];
 #pragma unroll
@@ -187,8 +191,8 @@ class Simple {
 #pragma unroll
                 for (int u = 0; u < unroll; ++u) {
                     auto sum = Wide<T, Pack>::of(v[u]);
-                    sum.template add<decltype(operation)>(w[u]);
-                    v[u] = sum.finished(finish);
+                    sum.template combine<decltype(operation)>(Wide<T, Pack>::of(w[u]));
+                    v[u] = sum.finished_by(finish);
                 }
             });
             store_packs(record, range, slots, i, v);
@@ -200,6 +204,7 @@ class Simple {
         const Record& record, Range range, std::byte* const* slots, std::int64_t i, const Pack (&v)[unroll]
     ) {
         const std::int64_t stride = workers();
+#pragma unroll 1
         for (int port = record.op.recvs; port < record.port_count(); ++port) {
             auto* to = reinterpret_cast<Pack*>(slots[port]);
 #pragma unroll
@@ -226,12 +231,12 @@ class Simple {
         const int sources = op.recvs + (op.local_at >= 0 ? 1 : 0);
         Pack result = source(0);
         if (sources > 1 || op.divisor > 0) {
-            with_reduction<T>(launch_.reduction, op.divisor, [&](auto operation, const auto& finish) {
-                auto sum = Wide<T, Pack>::of(result);
-                for (int s = 1; s < sources; ++s) sum.template add<decltype(operation)>(source(s));
-                result = sum.finished(finish);
-            });
+            auto sum = Wide<T, Pack>::of(result);
+#pragma unroll 1
+            for (int s = 1; s < sources; ++s) sum.add(launch_.reduction, source(s));
+            result = sum.finished(op.divisor);
         }
+#pragma unroll 1
         for (int port = op.recvs; port < record.port_count(); ++port) {
             store_user<T>(slots[port] + 16 * i, result, bytes, true);
             watch_.stored(record.ports[port], bytes);
@@ -242,6 +247,7 @@ class Simple {
     // The posting warp
 
     __device__ void post() {
+#pragma unroll 1
         for (unsigned int part = 0; await_copied(part); ++part) {
             const Posts& posts = handover_.posts[part % posts_in_flight];
             // What the copying warps stored is made visible before the counter that says so. A credit needs

@@ -50,6 +50,7 @@ __device__ bool wait_until(
     Ready ready, Channel& channel, const Launch& launch, const Op& op, const Port& port, bool for_credit
 ) {
     std::int64_t since = 0;
+#pragma unroll 1
     for (std::uint32_t polls = 1; !ready(); ++polls) {
         if (polls % polls_between_looks != 0 && (polls != 1 || channel.alive != 0)) continue;
         if (must_give_up(channel, launch, op, port, for_credit, since)) return false;
