@@ -16,16 +16,23 @@ constexpr schedule::LinkFormat low_latency{
 constexpr schedule::LinkFormat simple{
     .protocol = Protocol::simple, .line_bytes = 1, .line_payload_bytes = 1, .min_parts = 2, .parts = 2};
 
-/// Channels by what is left of the message for each: about 2 KiB of a chunk keep the lanes of LL busy.
+// By measurement on two GPUs over NVLink; docs/performance-notes.md has the table.
+
+/// Below 1 KiB of a chunk another channel costs more than its lanes bring.
 std::int32_t low_latency_channels(std::int64_t chunk) {
-    constexpr std::int64_t channel_bytes = 1024;
-    return static_cast<std::int32_t>(std::clamp<std::int64_t>(chunk / channel_bytes, 1, 32));
+    return static_cast<std::int32_t>(std::clamp<std::int64_t>(chunk >> 10, 1, 64));
 }
 
 std::int32_t simple_channels(std::int64_t bytes) {
-    if (bytes < (64 << 10)) return 1;
-    if (bytes < (512 << 10)) return 8;
-    return bytes < (4 << 20) ? 24 : 64;
+    if (bytes < (32 << 10)) return 1;
+    if (bytes < (128 << 10)) return 16;
+    return bytes < (4 << 20) ? 32 : 64;
+}
+
+/// Four slices of a channel's part of a chunk hide the latency of a hop; larger slots than 512 KiB bring
+/// nothing.
+std::int64_t simple_slot_bytes(std::int64_t piece) {
+    return std::clamp<std::int64_t>(piece / 4 / 4096 * 4096, 128 << 10, 512 << 10);
 }
 
 }  // namespace
@@ -45,7 +52,8 @@ schedule::LinkFormat CudaEngine::format(Protocol protocol) {
 Defaults CudaEngine::defaults(Protocol protocol, std::int32_t ranks, std::int64_t bytes) {
     if (protocol == Protocol::ll)
         return {.channels = low_latency_channels(bytes / ranks), .slots = 8, .slot_bytes = 64 << 10};
-    return {.channels = simple_channels(bytes), .slots = 8, .slot_bytes = 512 << 10};
+    const std::int32_t channels = simple_channels(bytes);
+    return {.channels = channels, .slots = 8, .slot_bytes = simple_slot_bytes(bytes / ranks / channels)};
 }
 
 }  // namespace ringscope::engine::cuda

@@ -58,6 +58,7 @@ class ChannelImage {
         const Program& program = program_of(plan_, channel_, request_.rank);
         for (const EndKey& key : keys_) ends_.push_back(end(key));
         for (std::size_t i = 0; i < program.ops.size(); ++i) add(program, static_cast<std::int32_t>(i));
+        for (const End& end : ends_) image_.fits_slots = image_.fits_slots && end.total <= plan_.request.slots;
         return bytes();
     }
 
@@ -132,6 +133,7 @@ class ChannelImage {
         ChannelHead head;
         head.ends = static_cast<std::int32_t>(ends_.size());
         head.records = count_;
+        head.receiving_ends = static_cast<std::int32_t>(std::ranges::count(keys_, false, &EndKey::sends));
         std::vector<std::byte> bytes(static_cast<std::size_t>(image_.records_at));
         std::memcpy(bytes.data(), &head, sizeof(head));
         if (!ends_.empty())
@@ -208,9 +210,10 @@ Image make_image(const Plan& plan, const Layout& layout, const ImageRequest& req
         channels.push_back(ChannelImage{plan, layout, request, channel, image}.make());
         image.stride = std::max(image.stride, static_cast<std::int64_t>(channels.back().size()));
     }
-    image.window = window_bytes / image.record_stride * image.record_stride;
-    image.first_bytes =
-        static_cast<std::int32_t>(std::min<std::int64_t>(image.stride, image.records_at + image.window));
+    image.window = window_bytes / image.record_stride;
+    image.first_bytes = static_cast<std::int32_t>(
+        std::min<std::int64_t>(image.stride, image.records_at + image.window * image.record_stride)
+    );
     for (auto& channel : channels) {
         channel.resize(static_cast<std::size_t>(image.stride));
         image.bytes.insert(image.bytes.end(), channel.begin(), channel.end());

@@ -22,7 +22,8 @@ inline constexpr int counter_stride = 128;   ///< bytes between counters: one wr
 struct ChannelHead {
     std::int32_t ends = 0;
     std::int32_t records = 0;
-    std::int64_t unused = 0;
+    std::int32_t receiving_ends = 0;  ///< they come first
+    std::int32_t unused = 0;
 };
 
 /// This rank's end of a connection. Its counter lives on from one kernel to the next, so that a graph can be
@@ -84,8 +85,9 @@ struct Launch {
     std::int32_t records_at = 0;        ///< offset of an image's records
     std::int32_t record_stride = 0;     ///< bytes
     std::int32_t first_bytes = 0;       ///< of an image that are loaded at the start
-    std::int32_t window = 0;            ///< bytes of records that are in shared memory at a time
+    std::int32_t window = 0;            ///< records that are in shared memory at a time
     std::int32_t reduction = 0;
+    std::int32_t late_credits = 0;   ///< 1: an operation takes no more slots of any connection than there are
     std::int32_t aligned = 0;        ///< 1: user buffers are aligned to 16 bytes
     std::uint32_t slots = 0;         ///< of every connection
     std::int32_t rank = 0;

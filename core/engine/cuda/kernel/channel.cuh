@@ -67,39 +67,38 @@ struct Record {
     const Op& op;
     const Port* ports;
 
-    __device__ static Record at(const std::byte* record) {
+    /// By its place in the window.
+    __device__ static Record at(const Channel& channel, const Launch& launch, int index) {
+        const std::byte* record = channel.image + launch.records_at + index * launch.record_stride;
         return {*reinterpret_cast<const Op*>(record), reinterpret_cast<const Port*>(record + sizeof(Op))};
     }
     __device__ int port_count() const { return op.recvs + op.sends; }
 };
 
-/// Brings the next `bytes` of records in, `offset` bytes behind the first. `barrier` holds the threads that
-/// play.
+/// Brings the next records in. `barrier` holds the threads that play.
 template <class Barrier>
 __device__ void turn_window(
-    Channel& channel, const Launch& launch, std::int64_t offset, int bytes, int threads, Barrier barrier
+    Channel& channel, const Launch& launch, int first, int count, int threads, Barrier barrier
 ) {
     barrier();
-    const std::byte* from =
-        launch.image + blockIdx.x * launch.image_stride + launch.records_at + offset;
+    const std::byte* from = launch.image + blockIdx.x * launch.image_stride + launch.records_at +
+                            std::int64_t{first} * launch.record_stride;
+    const int bytes = count * launch.record_stride;
     copy_words(channel.image + launch.records_at, from, bytes, static_cast<int>(threadIdx.x), threads);
     barrier();
 }
 
-/// Calls play(record) for one record after the other, a window at a time.
+/// Calls play(n) for one window after the other, with the number of its records.
 template <class Barrier, class Play>
-__device__ void for_each_record(
+__device__ void for_each_window(
     Channel& channel, const Launch& launch, int threads, Barrier barrier, Play play
 ) {
-    const std::int64_t all = std::int64_t{channel.head().records} * launch.record_stride;
+    const int records = channel.head().records;
 #pragma unroll 1
-    for (std::int64_t offset = 0; offset < all; offset += launch.window) {
-        const std::int64_t left = all - offset;
-        const int bytes = left < launch.window ? static_cast<int>(left) : launch.window;
-        if (offset > 0) turn_window(channel, launch, offset, bytes, threads, barrier);
-        const std::byte* records = channel.image + launch.records_at;
-#pragma unroll 1
-        for (int at = 0; at < bytes; at += launch.record_stride) play(Record::at(records + at));
+    for (int first = 0; first < records; first += launch.window) {
+        const int count = records - first < launch.window ? records - first : launch.window;
+        if (first > 0) turn_window(channel, launch, first, count, threads, barrier);
+        play(count);
     }
 }
 

@@ -14,10 +14,11 @@ template <class T, class Watch>
 __global__ void __launch_bounds__(most_ll_threads, 1)
     play_low_latency(const __grid_constant__ Launch launch) {
     __shared__ Channel channel;
+    __shared__ PlainOp plain_ops[most_records];
     __shared__ typename Watch::Board board;
     Watch watch{board, launch};
     open_channel(channel, launch);
-    LowLatency<T, Watch>{channel, launch, watch}.play();
+    LowLatency<T, Watch>{channel, plain_ops, launch, watch}.play();
     watch.close(channel, launch);
     close_channel(channel, launch);
 }

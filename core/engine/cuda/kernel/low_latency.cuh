@@ -7,6 +7,32 @@
 
 namespace ringscope::engine::cuda {
 
+/// What of an op is worked out before it is played. A warp alone has nothing to hide such computation behind,
+/// so it is done for all records of a window side by side. For a plain op, of at most one receive and one
+/// send, aligned and in whole lines, these are all its addresses and flags.
+struct alignas(16) PlainOp {
+    const uint4* from;
+    uint4* to;
+    std::int64_t at;  ///< bytes into the user's buffers
+    std::uint32_t received_flag, sent_flag;
+    std::int32_t lines;
+    std::uint32_t traits;  ///< of OpTrait
+};
+
+enum OpTrait : std::uint32_t {
+    plain = 1,
+    receives = 2,
+    sends = 4,
+    adds_local = 8,
+    stores = 16,
+    from_output = 32,
+    lacks_credit = 64,  ///< by the counters as they were seen when it was worked out
+    is_near_wrap = 128
+};
+
+/// Records of a window, at least: an op with one port.
+inline constexpr int most_records = window_bytes / static_cast<int>(sizeof(Op) + sizeof(Port));
+
 /// Protocol LL: a line of 16 bytes is {data, flag, data, flag}, stored and loaded whole. Each half of 8 bytes
 /// arrives as one, so data and flag arrive together: no fence, no counter for data, one trip per hop.
 ///
@@ -16,35 +42,120 @@ namespace ringscope::engine::cuda {
 template <class T, class Watch>
 class LowLatency {
  public:
-    __device__ LowLatency(Channel& channel, const Launch& launch, Watch& watch)
-        : channel_{channel}, launch_{launch}, watch_{watch} {}
+    __device__ LowLatency(Channel& channel, PlainOp* plain_ops, const Launch& launch, Watch& watch)
+        : channel_{channel}, plain_ops_{plain_ops}, launch_{launch}, watch_{watch} {}
 
+    /// Where one operation fits into the slots of every connection, the slots are given back at the end: no
+    /// thread waits for another one of its block in between.
     __device__ void play() {
-        for_each_record(
+        for_each_window(
             channel_, launch_, static_cast<int>(blockDim.x), [] { __syncthreads(); },
-            [&](const Record& record) { play_op(record); }
+            [&](int records) { play_window(records); }
         );
+        if (!launch_.late_credits) return;
+        __syncthreads();
+        release_all();
     }
 
  private:
     using Pack = uint2;
 
-    __device__ void play_op(const Record& record) {
-        watch_.begin(record);
-        if (lacks_credit(record)) await_credit(record);
-        move(record);
-        clean(record);
-        if (record.op.recvs == 0 && !Watch::watches) return;
-        // A slot is free only when every thread has read its lines.
+    __device__ void play_window(int records) {
+#pragma unroll 1
+        for (int i = static_cast<int>(threadIdx.x); i < records; i += static_cast<int>(blockDim.x)) {
+            plain_ops_[i] = work_out(Record::at(channel_, launch_, i));
+        }
         __syncthreads();
-        release(record);
+#pragma unroll 1
+        for (int i = 0; i < records; ++i) play_op(Record::at(channel_, launch_, i), plain_ops_[i]);
+    }
+
+    __device__ PlainOp work_out(const Record& record) const {
+        const Op& op = record.op;
+        PlainOp out{};
+        out.traits = (must_await_credit(record) ? lacks_credit : 0) | (must_clean(record) ? is_near_wrap : 0);
+        if (op.recvs > 1 || op.sends > 1 || op.size % 8 != 0 || op.divisor > 0 || launch_.aligned == 0) return out;
+        out.traits |= plain | (op.store ? stores : 0) | (op.local_at >= 0 ? adds_local : 0) |
+                     (op.local_is_output ? from_output : 0);
+        out.at = op.begin;
+        out.lines = static_cast<std::int32_t>(op.size / 8);
+        if (op.recvs == 1) {
+            const Port& port = record.ports[0];
+            out.from = reinterpret_cast<const uint4*>(slot_of(channel_, launch_, port, 0));
+            out.received_flag = static_cast<std::uint32_t>(number(port));
+            out.traits |= receives;
+        }
+        if (op.sends == 1) {
+            const Port& port = record.ports[op.recvs];
+            out.to = reinterpret_cast<uint4*>(slot_of(channel_, launch_, port, 0));
+            out.sent_flag = static_cast<std::uint32_t>(number(port));
+            out.traits |= sends;
+        }
+        return out;
+    }
+
+    __device__ void play_op(const Record& record, const PlainOp& plain_op) {
+        watch_.begin(record);
+        if (plain_op.traits & lacks_credit) await_credit(record);
+        if (plain_op.traits & plain) {
+            move_plain(record, plain_op);
+        } else {
+            move(record);
+        }
+        if (plain_op.traits & is_near_wrap) clean(record);
+        if (!launch_.late_credits && record.op.recvs > 0) {
+            // A slot is free only when every thread has read its lines.
+            __syncthreads();
+            release(record);
+        }
         watch_.end(record, channel_.alive != 0);
+    }
+
+    __device__ void move_plain(const Record& record, const PlainOp& op) {
+        const std::uint32_t traits = op.traits;
+        const std::byte* local = (traits & from_output ? launch_.output : launch_.input) + op.at;
+        std::byte* output = launch_.output + op.at;
+        const int lines = op.lines;
+#pragma unroll 1
+        for (int line = static_cast<int>(threadIdx.x); line < lines; line += static_cast<int>(blockDim.x)) {
+            Pack pack{};
+            if (traits & adds_local) pack = reinterpret_cast<const Pack*>(local)[line];
+            if (traits & receives) {
+                uint4 v = load_slot(op.from + line);
+                if (!has_flag(v, op.received_flag) && !await_line(record, op, line, v)) return;
+                watch_.data_ready(0, line);
+                const Pack received = make_uint2(v.x, v.z);
+                pack = traits & adds_local ? added(received, pack) : received;
+            }
+            if (traits & sends) {
+                store_line(op.to + line, make_uint4(pack.x, op.sent_flag, pack.y, op.sent_flag));
+                watch_.stored(record.ports[record.op.recvs], sizeof(uint4));
+            }
+            if (traits & stores) reinterpret_cast<Pack*>(output)[line] = pack;
+        }
+    }
+
+    __device__ static bool has_flag(const uint4& v, std::uint32_t flag) { return v.y == flag && v.w == flag; }
+
+    __device__ bool await_line(const Record& record, const PlainOp& op, int line, uint4& v) {
+        return wait_until(
+            [&] {
+                v = load_slot(op.from + line);
+                return has_flag(v, op.received_flag);
+            },
+            channel_, launch_, record.op, record.ports[0], false
+        );
+    }
+
+    __device__ Pack added(const Pack& received, const Pack& own) const {
+        auto sum = Wide<T, Pack>::of(received);
+        sum.add(launch_.reduction, own);
+        return sum.finished_by(reduce::NoFinish<T>{});
     }
 
     __device__ std::uint64_t number(const Port& port) const { return number_of(channel_, port, 0); }
 
-    /// The same answer in all threads: what they look at changes between barriers only.
-    __device__ bool lacks_credit(const Record& record) const {
+    __device__ bool must_await_credit(const Record& record) const {
         bool lacks = false;
 #pragma unroll 1
         for (int i = record.op.recvs; i < record.port_count(); ++i) {
@@ -54,9 +165,7 @@ class LowLatency {
         return lacks;
     }
 
-    /// The first barrier keeps `seen` until all have asked lacks_credit; the second shows it to all.
-    __device__ void await_credit(const Record& record) {
-        __syncthreads();
+    __device__ __noinline__ void await_credit(const Record& record) {
         const int i = static_cast<int>(threadIdx.x);
         if (i >= record.op.recvs && i < record.port_count()) {
             const Port& port = record.ports[i];
@@ -66,7 +175,8 @@ class LowLatency {
         __syncthreads();
     }
 
-    __device__ void move(const Record& record) {
+    /// Any op: more peers, lines in part, buffers that are not aligned.
+    __device__ __noinline__ void move(const Record& record) {
         if (channel_.alive == 0) return;
         const Op& op = record.op;
         const auto lines = static_cast<int>((op.size + 7) / 8);
@@ -119,11 +229,10 @@ class LowLatency {
         const auto* from = reinterpret_cast<const uint4*>(slot_of(channel_, launch_, port, 0)) + line;
         const auto flag = static_cast<std::uint32_t>(number(port));
         uint4 v = load_slot(from);
-        const auto there = [&] { return v.y == flag && v.w == flag; };
-        if (!there()) {
+        if (!has_flag(v, flag)) {
             const auto look_again = [&] {
                 v = load_slot(from);
-                return there();
+                return has_flag(v, flag);
             };
             if (!wait_until(look_again, channel_, launch_, record.op, port, false)) return false;
         }
@@ -139,17 +248,30 @@ class LowLatency {
         watch_.stored(port, sizeof(uint4));
     }
 
-    __device__ void clean(const Record& record) {
+    __device__ bool must_clean(const Record& record) const {
+        bool near = false;
+#pragma unroll 1
+        for (int i = record.op.recvs; i < record.port_count(); ++i) {
+            near = near || wraps_soon(static_cast<std::uint32_t>(number(record.ports[i])));
+        }
+        return near;
+    }
+    __device__ bool wraps_soon(std::uint32_t flag) const {
         constexpr std::uint32_t half_range = 1u << 31;
+        return (flag - 1) % half_range >= half_range - launch_.slots;
+    }
+
+    __device__ __noinline__ void clean(const Record& record) {
 #pragma unroll 1
         for (int i = record.op.recvs; i < record.port_count(); ++i) {
             const auto flag = static_cast<std::uint32_t>(number(record.ports[i]));
-            if ((flag - 1) % half_range < half_range - launch_.slots) continue;
+            if (!wraps_soon(flag)) continue;
             auto* slot = reinterpret_cast<uint4*>(slot_of(channel_, launch_, record.ports[i], 0));
             const auto used = static_cast<int>((record.op.size + 7) / 8);
             const auto all = static_cast<int>(launch_.slot_bytes / 16);
 #pragma unroll 1
-            for (int line = used + static_cast<int>(threadIdx.x); line < all; line += static_cast<int>(blockDim.x))
+            for (int line = used + static_cast<int>(threadIdx.x); line < all;
+                 line += static_cast<int>(blockDim.x))
                 store_line(slot + line, make_uint4(0, flag, 0, flag));
         }
     }
@@ -161,7 +283,15 @@ class LowLatency {
         store_relaxed(channel_.end(record.ports[i].end).posts_to, number(record.ports[i]));
     }
 
+    __device__ void release_all() {
+        const int i = static_cast<int>(threadIdx.x);
+        if (i >= channel_.head().receiving_ends || channel_.alive == 0) return;
+        const End& end = channel_.end(i);
+        store_relaxed(end.posts_to, end.count + end.total);
+    }
+
     Channel& channel_;
+    PlainOp* plain_ops_;
     const Launch& launch_;
     Watch& watch_;
 };

@@ -64,11 +64,15 @@ class Simple {
 
     __device__ void copy() {
         unsigned int part_number = 0;
-        for_each_record(
+        for_each_window(
             channel_, launch_, workers(), [] { barrier(); },
-            [&](const Record& record) {
+            [&](int records) {
 #pragma unroll 1
-                for (int part = 0; part < record.op.parts; ++part) copy_part(record, part, part_number++);
+                for (int i = 0; i < records; ++i) {
+                    const Record record = Record::at(channel_, launch_, i);
+#pragma unroll 1
+                    for (int part = 0; part < record.op.parts; ++part) copy_part(record, part, part_number++);
+                }
             }
         );
         if (thread() == 0) handover_.parts = static_cast<int>(part_number);

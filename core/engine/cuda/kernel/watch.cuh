@@ -71,10 +71,13 @@ class TraceWatch {
         rows_[index] = row;
     }
 
-    // LL
+    // LL: done is when the first warp has moved its lines. A barrier for the others would cost more than they
+    // are late, for the lines of an op are dealt out in turn.
 
     __device__ void end(const Record& record, bool alive) {
         const int i = static_cast<int>(threadIdx.x);
+        if (i >= warp_size) return;
+        __syncwarp();  // thread 0 stamps what lane i keeps
         if (i >= record.port_count() || !alive) return;
         if (i < record.op.recvs) row_.ready = board_.ready[i];
         row_.wait = row_.ready - row_.begin;
