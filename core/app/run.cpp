@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <atomic>
 #include <cmath>
+#include <csignal>
 #include <fstream>
 #include <iostream>
 #include <set>
@@ -257,10 +259,24 @@ void show_cases(const std::vector<Case>& cases, const bench::Preparer& preparer)
     }
 }
 
+/// The control page, for the signal handler.
+std::atomic<engine::host::Control*> terminable{nullptr};
+
+/// mpirun sends SIGTERM, and SIGKILL about a second later, when another rank died. In between all waits give up
+/// and say what they waited for; where there is none, the alarm ends the process.
+void on_terminate(int) {
+    engine::host::Control* control = terminable.load();
+    if (control == nullptr) _exit(128 + SIGTERM);
+    control->terminated.store(1);
+    control->abort.store(1);
+    alarm(2);
+}
+
 /// Ends the job after a peer stopped answering. Rank 0 speaks for all; where rank 0 itself is the silent one,
 /// another rank does after a while.
 [[noreturn]] void end_job(engine::host::Control* control, const Bootstrap& bootstrap, const Error& e) {
-    if (bootstrap.rank() != 0) std::this_thread::sleep_for(grace);
+    const bool hurry = control != nullptr && control->terminated.load() != 0;
+    if (bootstrap.rank() != 0 && !hurry) std::this_thread::sleep_for(grace);
     if (control == nullptr || control->reporter.exchange(1) == 0) {
         std::cerr << "ringscope: " << e.what() << std::endl;
         std::cout.flush();
@@ -276,6 +292,10 @@ class Run {
  public:
     Run(Bootstrap& bootstrap, const options::Options& options, const Arguments& arguments, ColdStart cold)
         : bootstrap_{bootstrap}, options_{options}, arguments_{arguments}, cold_{cold} {}
+
+    ~Run() { terminable.store(nullptr); }
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
 
     ExitCode go() {
         check_launch(options_, bootstrap_);
@@ -303,6 +323,8 @@ class Run {
         ranks_ = share_environment(bootstrap_);
         oversubscribed_ = distinct_cpus(ranks_) < ranks_.size();
         host_.emplace(bootstrap_, engine::host::HostOptions{experiment_.timeout.wait_ns, oversubscribed_});
+        terminable.store(&host_->control());
+        std::signal(SIGTERM, on_terminate);
         engines_.emplace(bench::Engines{*host_});
         connect_gpus();
     }

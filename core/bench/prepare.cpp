@@ -44,6 +44,10 @@ bool Preparer::on_device(const Case& point) const {
     return engine == CudaEngine::name || engine == Nccl::id;
 }
 
+std::int32_t Preparer::ranks_per_gpu() const {
+    return engines_.cuda == nullptr ? 1 : engines_.cuda->ranks_per_gpu();
+}
+
 std::optional<schedule::Plan> Preparer::plan(const Case& point) const {
     if (is_baseline(point) || bootstrap_.size() == 1) return std::nullopt;
     const ringscope_algorithm& algorithm = algorithm_of(point);
@@ -51,7 +55,7 @@ std::optional<schedule::Plan> Preparer::plan(const Case& point) const {
     const bool cuda = engine_of(point) == CudaEngine::name;
     const schedule::LinkFormat link = cuda ? CudaEngine::format(protocol) : HostEngine::format(protocol);
     const engine::cuda::Defaults defaults =
-        cuda ? CudaEngine::defaults(protocol, bootstrap_.size(), point.bytes) : host_defaults;
+        cuda ? CudaEngine::defaults(protocol, bootstrap_.size(), point.bytes, ranks_per_gpu()) : host_defaults;
     return schedule::make_plan(
         algorithm,
         {.ranks = bootstrap_.size(),
@@ -105,8 +109,10 @@ void Preparer::prepare_nccl(const Case& point, std::int64_t operations, Prepared
     prepared.user_memory = point.algorithm.word("window").empty()
                                ? on_gpu.user_memory
                                : engines_.nccl->symmetric_memory(point.algorithm, prepared.user_bytes);
-    prepared.collective =
+    std::unique_ptr<baseline::NcclCollective> collective =
         engines_.nccl->prepare(point.algorithm, point.dtype, point.op, point.count, point.mode);
+    prepared.chosen = [&own = *collective] { return own.chosen(); };
+    prepared.collective = std::move(collective);
 }
 
 void Preparer::prepare_schedule(const Case& point, std::int64_t operations, PreparedCase& prepared) {

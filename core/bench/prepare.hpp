@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -31,6 +32,7 @@ struct PreparedCase {
     std::int64_t user_bytes = 0;
     double empty_ns = std::numeric_limits<double>::quiet_NaN();  ///< an empty kernel's time, on devices
     std::string protocol;                                        ///< "" where not observable
+    std::function<std::string()> chosen;  ///< what a library says that it chose, once it ran; "": it does not
     std::optional<schedule::Plan> plan;                 ///< none for opaque baselines and a single rank
     std::optional<schedule::DeclaredTraffic> declared;  ///< none where not observable
     std::optional<schedule::LinkBytes> closed_form;
@@ -59,6 +61,7 @@ class Preparer {
     [[nodiscard]] std::optional<schedule::Plan> plan(const Case& point) const;
 
  private:
+    [[nodiscard]] std::int32_t ranks_per_gpu() const;
     void prepare_mpi(const Case& point, PreparedCase& prepared);
     void prepare_nccl(const Case& point, std::int64_t operations, PreparedCase& prepared);
     void prepare_schedule(const Case& point, std::int64_t operations, PreparedCase& prepared);

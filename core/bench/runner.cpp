@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <sstream>
 
 #include "bench/memory.hpp"
 #include "bench/statistics.hpp"
@@ -159,6 +160,15 @@ void set_times(const std::vector<RankResult>& results, report::CaseSummary& summ
     if (isolated) summary.row.trace_overhead = traced_ns / summary.time_ns - 1;
     const bool device = !timed.empty() && results.front().samples.back().device_ns != trace::not_available;
     summary.waited_share = waited_share(results, device ? std::max(1, summary.row.channels) : 1);
+}
+
+/// "ring ll 24 channels" of a library that tells.
+void note_choice(const PreparedCase& prepared, trace::CaseRow& row) {
+    const std::string choice = prepared.chosen ? prepared.chosen() : "";
+    std::istringstream words{choice};
+    std::string algorithm;
+    if (!(words >> algorithm >> row.protocol >> row.channels)) return;
+    if (row.reason.empty()) row.reason = "chose " + choice;
 }
 
 /// The number of events is known beforehand, so none can be missing without being noticed.
@@ -320,6 +330,7 @@ void Runner::settle(
         make_ledger(summary.row.case_index, prepared, events, summary.row.events_dropped > 0);
     judge(results, ledger, summary);
     set_times(results, summary);
+    note_choice(prepared, summary.row);
     if (prepared.declared) {
         summary.busiest_link_bytes = static_cast<double>(prepared.declared->payload.busiest());
     }

@@ -64,7 +64,6 @@ def test_script_help_is_the_usage_text(script):
         (["quickstart", "--np"], "number of ranks"),
         (["quickstart", "--np", "0"], "number of ranks"),
         (["quickstart", "--npp", "4"], "unknown option --npp"),
-        (["test", "--gpu"], "not in this version"),
         (["test", "--fast"], "unknown option --fast"),
     ],
 )
@@ -73,6 +72,13 @@ def test_script_wrong_usage_is_exit_2_in_one_line(arguments, word):
     assert done.returncode == 2
     assert word in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_gpu_tests_without_a_gpu_are_an_error_and_not_a_silent_pass(checkout):
+    stand_in(checkout, "nvidia-smi", "exit 9")
+    done = call(checkout / "launch" / "test", "--gpu", PATH=f"{checkout}/bin:{os.environ['PATH']}")
+    assert done.returncode == 6, done
+    assert "shows no GPU" in done.stderr
 
 
 @pytest.mark.parametrize(

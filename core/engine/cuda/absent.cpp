@@ -25,6 +25,9 @@ const std::vector<Gpu>& CudaEngine::gpus() const {
     static const std::vector<Gpu> none;
     return none;
 }
+std::int32_t CudaEngine::ranks_per_gpu() const {
+    return 1;
+}
 DeviceClock CudaEngine::measure_clock() const {
     return {};
 }

@@ -88,7 +88,7 @@ Interpreter::Interpreter(
     launch_.record_stride = image_.record_stride;
     launch_.first_bytes = image_.first_bytes;
     launch_.window = image_.window;
-    launch_.late_credits = image_.fits_slots ? 1 : 0;
+    launch_.late_credits = image_.fits_twice ? 1 : 0;
     launch_.reduction = static_cast<std::int32_t>(options.op);
     launch_.slots = static_cast<std::uint32_t>(options.slots);
     launch_.rank = options.rank;

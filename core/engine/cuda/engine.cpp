@@ -259,6 +259,13 @@ const std::vector<Gpu>& CudaEngine::gpus() const {
     return state_->gpus;
 }
 
+std::int32_t CudaEngine::ranks_per_gpu() const {
+    std::map<std::string, std::int32_t> ranks;
+    std::int32_t most = 1;
+    for (const Gpu& gpu : state_->gpus) most = std::max(most, ++ranks[gpu.uuid]);
+    return most;
+}
+
 DeviceClock CudaEngine::measure_clock() const {
     return cuda::measure_clock(*state_->stream);
 }

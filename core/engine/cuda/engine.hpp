@@ -82,7 +82,10 @@ class CudaEngine {
     [[nodiscard]] static bool has(Protocol protocol);
     /// Throws Error (unusable_engine) for a protocol that this engine does not have.
     [[nodiscard]] static schedule::LinkFormat format(Protocol protocol);
-    [[nodiscard]] static Defaults defaults(Protocol protocol, std::int32_t ranks, std::int64_t bytes);
+    /// `ranks_per_gpu`: whose kernels must be resident together.
+    [[nodiscard]] static Defaults defaults(
+        Protocol protocol, std::int32_t ranks, std::int64_t bytes, std::int32_t ranks_per_gpu
+    );
 
     /// Takes a GPU, maps the control page, and lets every ordered pair of ranks write, read back and verify.
     /// [collective] Throws AgreedError: usage for ranks of several processes on one GPU, unusable_engine,
@@ -96,6 +99,7 @@ class CudaEngine {
     [[nodiscard]] PreparedOnGpu prepare(const CaseRequest& request);
 
     [[nodiscard]] const std::vector<Gpu>& gpus() const;    ///< of all ranks
+    [[nodiscard]] std::int32_t ranks_per_gpu() const;      ///< of the GPU that most ranks share
     [[nodiscard]] DeviceClock measure_clock() const;       ///< of this rank's GPU, now
     [[nodiscard]] static CudaVersions versions();
 

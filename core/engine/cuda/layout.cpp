@@ -58,7 +58,7 @@ class ChannelImage {
         const Program& program = program_of(plan_, channel_, request_.rank);
         for (const EndKey& key : keys_) ends_.push_back(end(key));
         for (std::size_t i = 0; i < program.ops.size(); ++i) add(program, static_cast<std::int32_t>(i));
-        for (const End& end : ends_) image_.fits_slots = image_.fits_slots && end.total <= plan_.request.slots;
+        for (const End& end : ends_) image_.fits_twice = image_.fits_twice && 2 * end.total <= plan_.request.slots;
         return bytes();
     }
 

@@ -58,7 +58,7 @@ struct Image {
     std::vector<std::byte> bytes;  ///< of all channels
     std::int64_t stride = 0;
     std::int32_t records_at = 0, record_stride = 0, first_bytes = 0, window = 0;
-    bool fits_slots = true;  ///< no connection takes more slots in an operation than it has
+    bool fits_twice = true;  ///< no connection takes more slots in two operations than it has
     std::vector<RowInfo> rows;
 };
 

@@ -87,7 +87,7 @@ struct Launch {
     std::int32_t first_bytes = 0;       ///< of an image that are loaded at the start
     std::int32_t window = 0;            ///< records that are in shared memory at a time
     std::int32_t reduction = 0;
-    std::int32_t late_credits = 0;   ///< 1: an operation takes no more slots of any connection than there are
+    std::int32_t late_credits = 0;   ///< 1: two operations take no more slots of any connection than there are
     std::int32_t aligned = 0;        ///< 1: user buffers are aligned to 16 bytes
     std::uint32_t slots = 0;         ///< of every connection
     std::int32_t rank = 0;

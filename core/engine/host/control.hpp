@@ -28,6 +28,7 @@ struct alignas(64) Arrival {
 /// gate. Zeroed memory is its initial state.
 struct Control {
     alignas(128) std::atomic<std::uint32_t> abort;
+    alignas(128) std::atomic<std::uint32_t> terminated;  ///< a rank was told to end from outside
     alignas(128) std::atomic<std::uint32_t> reporter;  ///< the first to take it reports for the job
     alignas(128) std::atomic<std::int64_t> start_ns;   ///< of the announced window
     alignas(128) std::atomic<std::uint32_t> late;

@@ -134,6 +134,9 @@ std::unique_ptr<BlockingCollective> HostEngine::prepare_kernel(
 
 std::string stuck_message(const Control& control, std::int32_t ranks, std::int64_t wait_ns) {
     std::this_thread::sleep_for(std::chrono::milliseconds{200});
+    if (control.terminated.load() != 0)
+        return "ended by SIGTERM, which mpirun sends when another rank died: " +
+               describe_stuck(control, ranks);
     return "no progress for " + std::to_string(wait_ns / 1'000'000) +
            " ms (timeout.wait): " + describe_stuck(control, ranks);
 }

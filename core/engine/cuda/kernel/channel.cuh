@@ -38,7 +38,9 @@ __device__ inline void copy_words(std::byte* to, const std::byte* from, int byte
     }
 }
 
-/// Image and counters come in one round of independent loads.
+/// Image and counters come in one round of independent loads. The counters for the next kernel are known by
+/// then and are left at once, so that nothing has to be done at the end; after a wait that gave up they mean
+/// nothing.
 __device__ inline void open_channel(Channel& channel, const Launch& launch) {
     const std::byte* image = launch.image + blockIdx.x * launch.image_stride;
     const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
@@ -47,14 +49,8 @@ __device__ inline void open_channel(Channel& channel, const Launch& launch) {
     for (int i = thread; i < launch.ends; i += threads) channel.seen[i] = load_relaxed(counter(launch, i));
     if (thread == 0) channel.alive = 1;
     __syncthreads();
-}
-
-/// Leaves the counters for the next kernel; after a wait that gave up they mean nothing.
-__device__ inline void close_channel(const Channel& channel, const Launch& launch) {
-    __syncthreads();
-    if (channel.alive == 0) return;
 #pragma unroll 1
-    for (int i = static_cast<int>(threadIdx.x); i < channel.head().ends; i += static_cast<int>(blockDim.x)) {
+    for (int i = thread; i < channel.head().ends; i += threads) {
         const End& end = channel.end(i);
         End& kept = own_ends(launch)[i];
         kept.count = end.count + end.total;

@@ -20,7 +20,6 @@ __global__ void __launch_bounds__(most_ll_threads, 1)
     open_channel(channel, launch);
     LowLatency<T, Watch>{channel, plain_ops, launch, watch}.play();
     watch.close(channel, launch);
-    close_channel(channel, launch);
 }
 
 template <class T, class Watch>
@@ -34,7 +33,6 @@ __global__ void __launch_bounds__(most_simple_threads + warp_size, 1)
     open_channel(channel, launch);
     Simple<T, Watch>{channel, handover, launch, watch}.play();
     watch.close(channel, launch);
-    close_channel(channel, launch);
 }
 
 template <class T>

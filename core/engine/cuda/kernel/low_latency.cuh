@@ -45,16 +45,15 @@ class LowLatency {
     __device__ LowLatency(Channel& channel, PlainOp* plain_ops, const Launch& launch, Watch& watch)
         : channel_{channel}, plain_ops_{plain_ops}, launch_{launch}, watch_{watch} {}
 
-    /// Where one operation fits into the slots of every connection, the slots are given back at the end: no
-    /// thread waits for another one of its block in between.
+    /// Where two operations fit into the slots of every connection, the slots of one are given back at the
+    /// beginning of the next: no thread waits for another one of its block in between, and the kernel does not
+    /// end with a trip to the peer. The peer is at most one operation behind what it needs to go on.
     __device__ void play() {
+        if (launch_.late_credits) release_previous();
         for_each_window(
             channel_, launch_, static_cast<int>(blockDim.x), [] { __syncthreads(); },
             [&](int records) { play_window(records); }
         );
-        if (!launch_.late_credits) return;
-        __syncthreads();
-        release_all();
     }
 
  private:
@@ -283,11 +282,10 @@ class LowLatency {
         store_relaxed(channel_.end(record.ports[i].end).posts_to, number(record.ports[i]));
     }
 
-    __device__ void release_all() {
+    __device__ void release_previous() {
         const int i = static_cast<int>(threadIdx.x);
-        if (i >= channel_.head().receiving_ends || channel_.alive == 0) return;
-        const End& end = channel_.end(i);
-        store_relaxed(end.posts_to, end.count + end.total);
+        if (i >= channel_.head().receiving_ends) return;
+        store_relaxed(channel_.end(i).posts_to, channel_.end(i).count);
     }
 
     Channel& channel_;

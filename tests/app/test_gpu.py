@@ -1,0 +1,168 @@
+# SPDX-FileCopyrightText: The ringscope authors
+# SPDX-License-Identifier: Apache-2.0
+"""The program on GPUs: the same plugin file, exact, traced, and one clear error for each thing that is wrong."""
+
+import os
+import re
+import signal
+import subprocess
+
+import pytest
+from program import PROGRAM, attributes, call, finish, mpirun_words, ringscope, run, start, table, write_yaml
+from test_stopped_peer import WAITS, process_of_rank, wait_for_first_case
+
+
+def gpus() -> int:
+    try:
+        done = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=20, check=False)
+    except OSError:
+        return 0
+    return done.stdout.count("GPU ")
+
+
+COUNT = gpus()
+needs_gpu = pytest.mark.skipif(COUNT < 1, reason="no GPU")
+needs_two = pytest.mark.skipif(COUNT < 2, reason="needs two GPUs")
+
+SMALL = """
+sweep:
+  algorithms: [ring-ll, ring-simple]
+  engines: [cuda-p2p]
+  sizes: {sizes}
+  in_place: [false, true]
+  offsets: {offsets}
+measure: {{warmup: 1, iterations: 3, mode: {modes}}}
+timeout: {{wait: 5s, case: 60s}}
+"""
+
+
+def small(folder, sizes="[0, 4, 256, 1000003, 1MiB]", offsets="[0, 1]", modes="[isolated, back-to-back, graph]"):
+    return write_yaml(folder, SMALL.format(sizes=sizes, offsets=offsets, modes=modes))
+
+
+@needs_two
+def test_ring_plugin_is_exact_and_its_traffic_is_the_closed_form(tmp_path):
+    done = run(2, small(tmp_path), "--json", seconds=120).is_good()
+    cases = done.json["cases"]
+    assert {case["engine"] for case in cases} == {"cuda-p2p"}
+    assert {case["mode"] for case in cases} == {"isolated", "back-to-back", "graph"}
+    assert all(case["status"] == "ok" for case in cases)
+
+
+@needs_two
+@pytest.mark.parametrize("size", ["1GiB", "1073741828"])
+def test_a_gibibyte_and_four_bytes(tmp_path, size):
+    file = small(tmp_path, sizes=f"[{size}]", offsets="[0]", modes="[isolated]")
+    run(2, file, seconds=120).is_good()
+
+
+@needs_gpu
+@pytest.mark.parametrize("ranks", [3, 4, 5, 8])
+def test_virtual_ranks_are_exact(tmp_path, ranks):
+    file = small(tmp_path, modes="[isolated]")
+    ringscope("run", file, "--virtual-ranks", ranks).is_good()
+
+
+@needs_gpu
+def test_four_virtual_ranks_move_150_million_bytes_each(tmp_path):
+    output = tmp_path / "trace.h5"
+    file = small(tmp_path, sizes="[100000000]", offsets="[0]", modes="[isolated]")
+    call(PROGRAM, "run", file, "--virtual-ranks", 4, "--output", output).is_good()
+    traffic = table(output, "traffic")
+    for column in ("declared_payload", "traced_payload", "closed_form"):
+        assert set(traffic[column]) == {150_000_000}
+    # LL carries a flag with every 4 bytes.
+    assert set(traffic["declared_wire"]) == set(traffic["traced_wire"]) == {150_000_000, 300_000_000}
+
+
+@needs_two
+def test_events_lie_in_their_samples_and_cover_them(tmp_path):
+    output = tmp_path / "trace.h5"
+    run(2, small(tmp_path, sizes="[16MiB]", offsets="[0]", modes="[isolated]"), "--output", output).is_good()
+    events, samples = table(output, "events"), table(output, "samples")
+    assert attributes(output)["complete"]
+    for case, iteration, rank, traced, enter, leave, device in zip(
+        *(samples[k] for k in ("case", "iteration", "rank", "traced", "enter_ns", "exit_ns", "device_ns")), strict=True
+    ):
+        if not traced:
+            continue
+        mine = (events["case"] == case) & (events["iteration"] == iteration) & (events["rank"] == rank)
+        begin, ready, end = (events[k][mine] for k in ("begin_ns", "ready_ns", "end_ns"))
+        assert (begin <= ready).all() and (ready <= end).all()
+        slack = 20_000  # the error of the clock's alignment
+        assert enter - slack <= begin.min() and end.max() <= leave + slack
+        assert end.max() - begin.min() >= 0.8 * device
+
+
+@needs_two
+def test_nccl_runs_beside_it(tmp_path):
+    file = write_yaml(
+        tmp_path,
+        "sweep: {algorithms: [nccl, {id: nccl, params: {algo: ring, proto: ll}}, {id: nccl, params: {window: symmetric}}],"
+        " sizes: [256, 1MiB], dtypes: [float32, bfloat16]}\nmeasure: {warmup: 1, iterations: 3, mode: [isolated, graph]}",
+    )
+    done = run(2, file, "--json", seconds=120).is_good()
+    assert len(done.json["cases"]) == 24
+
+
+# What is wrong
+
+
+@needs_two
+def test_ranks_that_share_a_gpu_are_refused(tmp_path):
+    file = small(tmp_path, sizes="[256]")
+    run(2, file, CUDA_VISIBLE_DEVICES="0").complains(2, "ranks 0 and 1 share", "--allow-shared-gpu")
+
+
+def test_no_gpu_is_an_unusable_engine(tmp_path):
+    run(2, small(tmp_path, sizes="[256]"), CUDA_VISIBLE_DEVICES="").complains(6, "cuda-p2p")
+
+
+@needs_gpu
+def test_visible_devices_that_are_none(tmp_path):
+    run(2, small(tmp_path, sizes="[256]"), CUDA_VISIBLE_DEVICES="77").complains(6, "no GPU is visible", "77")
+
+
+@needs_gpu
+def test_launch_blocking_is_refused(tmp_path):
+    run(2, small(tmp_path, sizes="[256]"), CUDA_LAUNCH_BLOCKING="1").complains(2, "CUDA_LAUNCH_BLOCKING=1")
+
+
+@needs_gpu
+def test_kernels_that_are_not_resident_together_are_refused(tmp_path):
+    file = write_yaml(
+        tmp_path,
+        "sweep: {algorithms: [{id: ring-simple, params: {channels: 64}}], engines: [cuda-p2p], sizes: [1MiB]}\n"
+        "measure: {warmup: 0, iterations: 1}",
+    )
+    done = ringscope("run", file, "--virtual-ranks", 64)
+    done.complains(2, "would not be resident together")
+
+
+@needs_two
+def test_too_little_gpu_memory(tmp_path):
+    file = small(tmp_path, sizes="[200GiB]", offsets="[0]", modes="[isolated]")
+    run(2, file, seconds=120).complains(5, "bytes of GPU memory")
+
+
+@needs_two
+@pytest.mark.parametrize("number", [signal.SIGSTOP, signal.SIGKILL])
+def test_a_peer_that_stops_or_dies_is_named_and_the_next_run_works(tmp_path, number):
+    file = write_yaml(
+        tmp_path,
+        "sweep: {algorithms: [ring-simple], engines: [cuda-p2p], sizes: [4, 64MiB]}\n"
+        "measure: {warmup: 0, iterations: 4000, cold_start: false, mode: [isolated]}\ntrace: {enabled: false}\n"
+        "timeout: {wait: 2s, case: 120s}",
+    )
+    csv = tmp_path / "cases.csv"
+    with csv.open("w", encoding="utf-8") as stdout:
+        job = start(*mpirun_words(2), PROGRAM, "run", file, "--csv", stdout=stdout)
+        wait_for_first_case(csv)
+        stopped = process_of_rank(job.pid, 1)
+        os.kill(stopped, number)
+        done = finish(job, 30)
+    if number == signal.SIGSTOP:
+        assert done.code == 4, done
+    [complaint] = done.complaints
+    assert re.search(r"rank 0 waits for", complaint) and WAITS.search(complaint), done
+    run(2, small(tmp_path, sizes="[256]")).is_good()
