@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <fstream>
@@ -20,8 +20,8 @@
 #include "baseline/mpi.hpp"
 #include "baseline/nccl.hpp"
 #include "bench/runner.hpp"
-#include "environment/cpu_list.hpp"
 #include "engine/cuda/engine.hpp"
+#include "environment/cpu_list.hpp"
 #include "environment/environment.hpp"
 #include "mpi/mpi.hpp"
 
@@ -136,8 +136,8 @@ std::size_t distinct_cpus(const std::vector<trace::RankEnvironment>& ranks) {
 }
 
 trace::RunInfo run_info(
-    const Experiment& experiment, const Arguments& arguments, const std::vector<trace::RankEnvironment>& ranks,
-    const environment::GpuVersions& versions
+    const Experiment& experiment, const Arguments& arguments,
+    const std::vector<trace::RankEnvironment>& ranks, const environment::GpuVersions& versions
 ) {
     timespec now{};
     clock_gettime(CLOCK_REALTIME, &now);
@@ -262,8 +262,8 @@ void show_cases(const std::vector<Case>& cases, const bench::Preparer& preparer)
 /// The control page, for the signal handler.
 std::atomic<engine::host::Control*> terminable{nullptr};
 
-/// mpirun sends SIGTERM, and SIGKILL about a second later, when another rank died. In between all waits give up
-/// and say what they waited for; where there is none, the alarm ends the process.
+/// mpirun sends SIGTERM, and SIGKILL about a second later, when another rank died. In between all waits give
+/// up and say what they waited for; where there is none, the alarm ends the process.
 void on_terminate(int) {
     engine::host::Control* control = terminable.load();
     if (control == nullptr) _exit(128 + SIGTERM);
@@ -334,9 +334,8 @@ class Run {
         const bool asked = std::ranges::any_of(cases_, [](const Case& c) {
             return c.engine == engine::cuda::CudaEngine::name || c.algorithm.id == baseline::Nccl::id;
         });
-        const bool left_open = std::ranges::any_of(cases_, [](const Case& c) {
-            return c.engine == "auto" && !is_baseline(c);
-        });
+        const bool left_open =
+            std::ranges::any_of(cases_, [](const Case& c) { return c.engine == "auto" && !is_baseline(c); });
         const bool suitable = left_open && engine::cuda::CudaEngine::unsuitable(bootstrap_).empty();
         if (!asked && !suitable) return;
         try {
@@ -363,9 +362,8 @@ class Run {
     }
 
     void connect_nccl() {
-        const bool asked = std::ranges::any_of(cases_, [](const Case& c) {
-            return c.algorithm.id == baseline::Nccl::id;
-        });
+        const bool asked =
+            std::ranges::any_of(cases_, [](const Case& c) { return c.algorithm.id == baseline::Nccl::id; });
         if (!asked || bootstrap_.shares_address_space()) return;
         try {
             nccl_ = std::make_unique<baseline::NcclBaseline>(bootstrap_, experiment_.timeout.wait_ns);

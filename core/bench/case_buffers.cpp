@@ -17,8 +17,7 @@ constexpr std::int64_t operations_per_graph = 20;
 
 std::int64_t operations_per_sample(const Case& point, const Experiment& experiment) {
     if (point.mode == Mode::isolated) return 1;
-    const std::int64_t fit =
-        std::max<std::int64_t>(2, sample_bytes / std::max<std::int64_t>(point.bytes, 1));
+    const std::int64_t fit = std::max<std::int64_t>(2, sample_bytes / std::max<std::int64_t>(point.bytes, 1));
     const std::int64_t wanted =
         point.mode == Mode::graph ? operations_per_graph : experiment.measure.iterations;
     return std::clamp<std::int64_t>(wanted, 1, fit);
@@ -56,7 +55,9 @@ void HostBuffers::fill(std::int64_t ops, std::uint64_t seed) {
 }
 
 verify::Verdict HostBuffers::check(std::int64_t op, std::uint64_t seed) {
-    return verifier_.check(outputs_[static_cast<std::size_t>(op)], in_place_ ? nullptr : &input_, rank_, seed);
+    return verifier_.check(
+        outputs_[static_cast<std::size_t>(op)], in_place_ ? nullptr : &input_, rank_, seed
+    );
 }
 
 }  // namespace ringscope::bench

@@ -55,7 +55,8 @@ std::optional<schedule::Plan> Preparer::plan(const Case& point) const {
     const bool cuda = engine_of(point) == CudaEngine::name;
     const schedule::LinkFormat link = cuda ? CudaEngine::format(protocol) : HostEngine::format(protocol);
     const engine::cuda::Defaults defaults =
-        cuda ? CudaEngine::defaults(protocol, bootstrap_.size(), point.bytes, ranks_per_gpu()) : host_defaults;
+        cuda ? CudaEngine::defaults(protocol, bootstrap_.size(), point.bytes, ranks_per_gpu())
+             : host_defaults;
     return schedule::make_plan(
         algorithm,
         {.ranks = bootstrap_.size(),
@@ -102,7 +103,10 @@ void Preparer::prepare_nccl(const Case& point, std::int64_t operations, Prepared
     prepared.traced = false;
     prepared.user_bytes = device_bytes(point, operations);
     const engine::cuda::PreparedOnGpu on_gpu = engines_.cuda->prepare(
-        {.dtype = point.dtype, .op = point.op, .mode = point.mode, .bytes = point.bytes,
+        {.dtype = point.dtype,
+         .op = point.op,
+         .mode = point.mode,
+         .bytes = point.bytes,
          .user_bytes = prepared.user_bytes}
     );
     prepared.empty_ns = static_cast<double>(on_gpu.empty_ns);

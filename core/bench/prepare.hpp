@@ -33,7 +33,7 @@ struct PreparedCase {
     double empty_ns = std::numeric_limits<double>::quiet_NaN();  ///< an empty kernel's time, on devices
     std::string protocol;                                        ///< "" where not observable
     std::function<std::string()> chosen;  ///< what a library says that it chose, once it ran; "": it does not
-    std::optional<schedule::Plan> plan;                 ///< none for opaque baselines and a single rank
+    std::optional<schedule::Plan> plan;   ///< none for opaque baselines and a single rank
     std::optional<schedule::DeclaredTraffic> declared;  ///< none where not observable
     std::optional<schedule::LinkBytes> closed_form;
     bool traced = true;  ///< whether run_traced gives events
@@ -42,9 +42,7 @@ struct PreparedCase {
 /// Chooses the engine of a case and lets it prepare the collective.
 class Preparer {
  public:
-    Preparer(
-        bootstrap::Bootstrap& bootstrap, const plugin::PluginRegistry& registry, const Engines& engines
-    )
+    Preparer(bootstrap::Bootstrap& bootstrap, const plugin::PluginRegistry& registry, const Engines& engines)
         : bootstrap_{bootstrap}, registry_{registry}, engines_{engines} {}
 
     /// [collective] All ranks succeed or throw alike. Throws Skipped, or Error for a schedule that is no

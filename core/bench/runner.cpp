@@ -10,6 +10,7 @@
 
 #include "bench/memory.hpp"
 #include "bench/statistics.hpp"
+#include "engine/cuda/range.hpp"
 
 namespace ringscope::bench {
 namespace {
@@ -26,6 +27,7 @@ trace::CaseRow row_of(const Case& point) {
     trace::CaseRow row;
     row.case_index = point.index;
     row.algorithm = point.algorithm.id;
+    row.params = report::parameters(point.algorithm);
     row.bytes = point.bytes;
     row.count = point.count;
     row.dtype = point.dtype;
@@ -34,6 +36,7 @@ trace::CaseRow row_of(const Case& point) {
     row.offset = point.offset;
     row.mode = point.mode;
     row.trace_overhead = nan;
+    row.empty_kernel_ns = nan;
     row.noise_floor = nan;
     return row;
 }
@@ -235,6 +238,7 @@ void Runner::run_case(const Case& point) {
         .busiest_link_bytes = nan,
         .waited_share = nan};
     summary.row.engine = preparer_.engine_of(point);
+    const engine::cuda::Range range{title(point)};
     ExitCode code = ExitCode::ok;
     try {
         measure(point, summary);
@@ -266,7 +270,7 @@ void Runner::run_case(const Case& point) {
 void Runner::measure(const Case& point, report::CaseSummary& summary) {
     bootstrap::agree(bootstrap_, [&] { check_memory(point); });
     PreparedCase prepared = preparer_.prepare(point, operations_per_sample(point, experiment_));
-    summary.empty_ns = prepared.empty_ns;
+    summary.empty_ns = summary.row.empty_kernel_ns = prepared.empty_ns;
     describe_plan(prepared, summary.row);
     const std::vector<RankResult> results = gather_results(sample(point, prepared));
     bootstrap::agree(bootstrap_, [&] {

@@ -45,7 +45,8 @@ class Runner {
  private:
     void run_case(const Case& point);
     void measure(const Case& point, report::CaseSummary& summary);
-    [[nodiscard]] std::unique_ptr<CaseBuffers> make_buffers(const Case& point, const PreparedCase& prepared) const;
+    [[nodiscard]] std::unique_ptr<CaseBuffers> make_buffers(const Case& point, const PreparedCase& prepared)
+        const;
     void check_memory(const Case& point) const;
     [[nodiscard]] RankResult sample(const Case& point, PreparedCase& prepared);
     [[nodiscard]] std::vector<RankResult> gather_results(const RankResult& mine);

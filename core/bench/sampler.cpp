@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-
 namespace ringscope::bench {
 namespace {
 
@@ -110,9 +109,8 @@ void Sampler::sample(const Kind& kind) {
     buffers_->fill(kind.ops, seed);
     if (!kind.traced) prepared_.collective->arm(operations);
     const bool in_time = gate_.pass();
-    const engine::Timing timing = kind.traced
-                                      ? prepared_.collective->sample_traced(operations[0], events_)
-                                      : prepared_.collective->sample(operations);
+    const engine::Timing timing = kind.traced ? prepared_.collective->sample_traced(operations[0], events_)
+                                              : prepared_.collective->sample(operations);
     row.enter_ns = timing.enter_ns;
     row.exit_ns = timing.exit_ns;
     row.device_ns = timing.device_ns;

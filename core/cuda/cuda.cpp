@@ -103,9 +103,10 @@ DeviceMemory::DeviceMemory(std::int64_t bytes) : bytes_{bytes} {
     if (status == cudaErrorMemoryAllocation) {
         cudaGetLastError();
         throw Error{
-            ExitCode::out_of_memory, "cannot allocate " + std::to_string(bytes) +
-                                         " bytes of GPU memory (" + std::to_string(free_memory()) +
-                                         " bytes are free): run smaller sizes, or set fewer or smaller slots"};
+            ExitCode::out_of_memory,
+            "cannot allocate " + std::to_string(bytes) + " bytes of GPU memory (" +
+                std::to_string(free_memory()) +
+                " bytes are free): run smaller sizes, or set fewer or smaller slots"};
     }
     check(status, "cannot allocate GPU memory");
     data_ = static_cast<std::byte*>(memory);
@@ -222,7 +223,8 @@ Graph::~Graph() {
 
 void Graph::begin(const Stream& stream) {
     check(
-        cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "cannot begin to record a graph"
+        cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal),
+        "cannot begin to record a graph"
     );
 }
 
@@ -263,7 +265,9 @@ void copy_on_device(std::byte* to, const std::byte* from, std::int64_t bytes, co
 }
 
 void zero(std::byte* memory, std::int64_t bytes, const Stream& stream) {
-    check(cudaMemsetAsync(memory, 0, static_cast<std::size_t>(bytes), stream.get()), "cannot clear GPU memory");
+    check(
+        cudaMemsetAsync(memory, 0, static_cast<std::size_t>(bytes), stream.get()), "cannot clear GPU memory"
+    );
 }
 
 }  // namespace ringscope::cuda

@@ -92,7 +92,9 @@ void PluginRegistry::load_folder(const std::string& folder) {
     }
 }
 
+/// A folder that is searched twice, under two names perhaps, holds each plugin once.
 void PluginRegistry::load(const std::string& file) {
+    if (!seen_.insert(fs::weakly_canonical(file).string()).second) return;
     try {
         check_file(file);
         add(entry_of(SharedLibrary{file}), file);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,6 +45,7 @@ class PluginRegistry {
 
     std::vector<Found> algorithms_;
     std::vector<Refused> refused_;
+    std::set<std::string> seen_;  ///< files, by their canonical names
 };
 
 /// Where the plugins of this installation are: ../plugins beside the program's folder bin, or the installed

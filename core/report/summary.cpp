@@ -47,11 +47,19 @@ std::string explanation(const CaseSummary& summary) {
     return text;
 }
 
-std::string label(const AlgorithmChoice& algorithm) {
-    std::string text = algorithm.id;
-    for (const auto& [name, word] : algorithm.words) text += " " + name + "=" + word;
-    for (const auto& [name, value] : algorithm.params) text += " " + name + "=" + std::to_string(value);
+std::string parameters(const AlgorithmChoice& algorithm) {
+    std::string text;
+    const auto add = [&](const std::string& name, const std::string& value) {
+        text += (text.empty() ? "" : " ") + name + "=" + value;
+    };
+    for (const auto& [name, word] : algorithm.words) add(name, word);
+    for (const auto& [name, value] : algorithm.params) add(name, std::to_string(value));
     return text;
+}
+
+std::string label(const AlgorithmChoice& algorithm) {
+    const std::string text = parameters(algorithm);
+    return text.empty() ? algorithm.id : algorithm.id + " " + text;
 }
 
 }  // namespace ringscope::report

@@ -53,5 +53,7 @@ struct TrafficVerdict {
 
 /// The algorithm with its parameters, words first: "ring-simple channels=2", "nccl algo=ring proto=ll".
 [[nodiscard]] std::string label(const AlgorithmChoice& algorithm);
+/// Its parameters alone: "algo=ring channels=2".
+[[nodiscard]] std::string parameters(const AlgorithmChoice& algorithm);
 
 }  // namespace ringscope::report

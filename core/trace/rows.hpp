@@ -22,6 +22,7 @@ enum class Direction : std::uint8_t { send, recv };
 struct CaseRow {
     std::int32_t case_index = 0;  ///< column `case`
     std::string algorithm, engine, protocol;
+    std::string params;  ///< "channels=2 slots=8"; empty where none were asked for
     std::int64_t bytes = 0, count = 0;
     DataType dtype = DataType::float32;
     ReduceOp op = ReduceOp::sum;
@@ -35,6 +36,7 @@ struct CaseRow {
     std::int64_t wrong = 0;         ///< elements, over all ranks and timed iterations
     std::uint64_t output_hash = 0;  ///< XXH3 of rank 0's output of the last timed iteration
     double trace_overhead = 0;      ///< median traced / median untraced - 1; NaN where one is missing
+    double empty_kernel_ns = 0;     ///< time of an empty kernel in the same mode; NaN where there is none
     double noise_floor = 0;         ///< NaN where not measured
     std::int64_t events_expected = 0, events_written = 0, events_dropped = 0;
 };

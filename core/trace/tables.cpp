@@ -11,6 +11,7 @@ namespace ringscope::trace {
 namespace {
 
 constexpr std::size_t id_width = 32;
+constexpr std::size_t params_width = 128;
 constexpr std::size_t reason_width = 256;
 
 template <typename Cell>
@@ -151,6 +152,7 @@ Columns<CaseRow> case_columns() {
         text(&R::algorithm, id_width, "algorithm", "algorithm id"),
         text(&R::engine, id_width, "engine", "engine that ran it"),
         text(&R::protocol, id_width, "protocol", "protocol of the links"),
+        text(&R::params, params_width, "params", "parameters that the algorithm was run with"),
         number(&R::bytes, "bytes", "byte", "message size of one rank, whole elements"),
         number(&R::count, "count", "1", "elements of one rank"),
         name(&R::dtype, "dtype", "element type"),
@@ -170,10 +172,14 @@ Columns<CaseRow> case_columns() {
         ),
         text(&R::reason, reason_width, "reason", "why it did not end ok"),
         number(&R::wrong, "wrong", "1", "wrong elements over all ranks and timed iterations"),
-        number(&R::output_hash, "output_hash", "1", "XXH3 of rank 0's output of the last timed iteration"),
+        number(&R::output_hash, "output_hash", "1", "hash of rank 0's output of the last timed iteration; of the same kind on all ranks of a case"),
         number(
             &R::trace_overhead, "trace_overhead", "1",
             "median traced / median untraced - 1; NaN if not measured"
+        ),
+        number(
+            &R::empty_kernel_ns, "empty_kernel_ns", "ns",
+            "time of an empty kernel in the same mode; NaN where the engine has none"
         ),
         number(&R::noise_floor, "noise_floor", "1", "relative difference of equal runs; NaN if not measured"),
         number(

@@ -11,7 +11,7 @@
 namespace ringscope::trace {
 
 inline constexpr const char* schema_name = "ringscope-trace";
-inline constexpr const char* schema_version = "1.0.0";
+inline constexpr const char* schema_version = "1.1.0";
 
 /// Writes one trace file, aside under `PATH.partial` until it is complete. Used by rank 0 alone, from one
 /// thread.

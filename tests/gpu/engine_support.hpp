@@ -59,12 +59,20 @@ class Player {
     Player(Bootstrap& bootstrap, CudaEngine& engine, const Trial& trial)
         : bootstrap_{bootstrap}, trial_{trial}, plan_{plan_of(trial, bootstrap.size())} {
         const Case point{
-            .dtype = trial.dtype, .op = trial.op, .bytes = trial.bytes(), .count = trial.count,
-            .offset = trial.offset, .in_place = trial.in_place};
+            .dtype = trial.dtype,
+            .op = trial.op,
+            .bytes = trial.bytes(),
+            .count = trial.count,
+            .offset = trial.offset,
+            .in_place = trial.in_place};
         const std::int64_t user_bytes = bench::device_bytes(point, trial.operations);
         prepared_ = engine.prepare(
-            {.plan = &plan_, .dtype = trial.dtype, .op = trial.op, .mode = trial.mode,
-             .bytes = trial.bytes(), .user_bytes = user_bytes}
+            {.plan = &plan_,
+             .dtype = trial.dtype,
+             .op = trial.op,
+             .mode = trial.mode,
+             .bytes = trial.bytes(),
+             .user_bytes = user_bytes}
         );
         verify::Verifier verifier{
             verify::Pattern{trial.dtype, trial.op, bootstrap.size(), VerifyMode::exact}};

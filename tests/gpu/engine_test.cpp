@@ -26,7 +26,8 @@ TEST_P(EngineOn, AllSchedules_AreExact) {
                 for (const std::int64_t offset : {0, 1}) {
                     for (const bool in_place : {false, true}) {
                         Player player{
-                            bootstrap, engine,
+                            bootstrap,
+                            engine,
                             {.id = id, .count = count, .in_place = in_place, .offset = offset}};
                         for (int i = 0; i < 2; ++i) EXPECT_EQ(player.sample(2), "");
                     }
@@ -42,7 +43,8 @@ TEST_P(EngineOn, AllTypesAndOperations_AreExact) {
             for (int dtype = 0; dtype < RINGSCOPE_DTYPE_COUNT; ++dtype) {
                 for (int op = 0; op < RINGSCOPE_REDUCTION_COUNT; ++op) {
                     Player player{
-                        bootstrap, engine,
+                        bootstrap,
+                        engine,
                         {.id = id,
                          .count = 100'003,
                          .dtype = static_cast<DataType>(dtype),
@@ -121,8 +123,7 @@ TEST_F(EngineOnGpu, CountedBytes_AreTheClosedForm) {
             for (std::int32_t channel = 0; channel < trial.channels; ++channel) {
                 const auto& ends = layout.ends_of(bootstrap.rank(), channel);
                 for (std::size_t i = 0; i < ends.size(); ++i) {
-                    const std::uint64_t number =
-                        bytes[static_cast<std::size_t>(channel * layout.ends()) + i];
+                    const std::uint64_t number = bytes[static_cast<std::size_t>(channel * layout.ends()) + i];
                     const bool next = ends[i].sends && ends[i].peer == (bootstrap.rank() + 1) % 4;
                     (next ? to_next : others) += number;
                 }
@@ -143,7 +144,9 @@ TEST_F(EngineOnGpu, Trace_IsWhatThePlanDeclares) {
             engine::EventLog events{schedule::events_per_operation(player.plan(), bootstrap.rank())};
             EXPECT_EQ(player.sample_traced(events), "");
             EXPECT_EQ(events.dropped(), 0);
-            EXPECT_EQ(std::ssize(events.events()), schedule::events_per_operation(player.plan(), bootstrap.rank()));
+            EXPECT_EQ(
+                std::ssize(events.events()), schedule::events_per_operation(player.plan(), bootstrap.rank())
+            );
             std::int64_t payload = 0, wire = 0;
             for (const engine::RawEvent& e : events.events()) {
                 EXPECT_LE(e.begin_ns, e.ready_ns);

@@ -58,7 +58,7 @@ TEST(writer, root_attributes_tell_the_run) {
     const Folder folder;
     const Id file = written(folder, [](TraceWriter&) {});
     EXPECT_EQ(text_attribute(file, "schema_name"), "ringscope-trace");
-    EXPECT_EQ(text_attribute(file, "schema_version"), "1.0.0");
+    EXPECT_EQ(text_attribute(file, "schema_version"), "1.1.0");
     EXPECT_EQ(text_attribute(file, "creator"), "ringscope");
     EXPECT_EQ(text_attribute(file, "creator_version"), "0.1.0");
     EXPECT_EQ(text_attribute(file, "file_time"), "2025-01-01T00:00:00+00:00");

@@ -54,6 +54,13 @@ def sample_times(samples: pd.DataFrame) -> pd.DataFrame:
     return frame.reset_index()
 
 
+def _labels(cases: pd.DataFrame) -> pd.Series:
+    """Give the algorithm with its parameters, which files before schema 1.1 do not have."""
+    if "params" not in cases:
+        return cases["algorithm"]
+    return (cases["algorithm"].astype(str) + " " + cases["params"].astype(str)).str.strip()
+
+
 def _severity(state: pd.Series) -> pd.Series:
     order = {name: place for place, name in enumerate(schema.STATES)}
     return state.astype(object).map(order).astype(np.int8)
@@ -72,7 +79,7 @@ def case_times(run: Run) -> pd.DataFrame:
     """
     usable = sample_times(run.samples).query("state == 'ok' and not traced")
     per_case = {case: _summary(group["ns_per_op"].dropna()) for case, group in usable.groupby("case")}
-    cases = run.cases[_CASE_COLUMNS]
+    cases = run.cases[_CASE_COLUMNS].assign(algorithm=_labels(run.cases))
     nothing = _summary(pd.Series(dtype=float))
     rows = [
         per_case.get(case, nothing) if status == "ok" else nothing

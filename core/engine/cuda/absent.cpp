@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: The ringscope authors
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/cuda/engine.hpp"
+#include "engine/cuda/range.hpp"
 
 // Engine cuda-p2p in a build without CUDA.
 namespace ringscope::engine::cuda {
 namespace {
-constexpr const char* reason = "this build has no CUDA: configure it where there is an nvcc";
+constexpr const char* reason =
+    "engine cuda-p2p: this build has no CUDA, configure it where there is an nvcc";
 }
 
 struct CudaEngine::State {};
@@ -31,6 +33,9 @@ std::int32_t CudaEngine::ranks_per_gpu() const {
 DeviceClock CudaEngine::measure_clock() const {
     return {};
 }
+Range::Range(const std::string&) {}
+Range::~Range() = default;
+
 CudaVersions CudaEngine::versions() {
     return {};
 }

@@ -44,7 +44,8 @@ DeviceClock measure_clock(const ringscope::cuda::Stream& stream) {
         const std::int64_t asked = now_ns();
         exchange->question = round;
         while (exchange->answer == last) {
-            if (now_ns() - begin > patience_ns) throw Error{ExitCode::unusable_engine, "the GPU's clock does not answer"};
+            if (now_ns() - begin > patience_ns)
+                throw Error{ExitCode::unusable_engine, "the GPU's clock does not answer"};
         }
         const std::int64_t heard = now_ns(), device = exchange->answer;
         last = device;

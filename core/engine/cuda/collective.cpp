@@ -7,6 +7,7 @@
 
 #include "base/time.hpp"
 #include "engine/cuda/clock.hpp"
+#include "engine/cuda/range.hpp"
 #include "engine/host/engine.hpp"
 
 namespace ringscope::engine::cuda {
@@ -55,8 +56,14 @@ void StreamCollective::arm(std::span<const Operation> operations) {
 
 Timing StreamCollective::sample(std::span<const Operation> operations) {
     return timed([&] {
-        if (mode_ == Mode::graph && std::ranges::equal(operations, captured_)) return graph_.launch(stream_);
-        for (const Operation& operation : operations) enqueue(operation);
+        if (mode_ == Mode::graph && std::ranges::equal(operations, captured_)) {
+            const Range range{"graph of " + std::to_string(operations.size())};
+            return graph_.launch(stream_);
+        }
+        for (const Operation& operation : operations) {
+            const Range range{"operation"};
+            enqueue(operation);
+        }
     });
 }
 
@@ -96,9 +103,8 @@ Interpreter::Interpreter(
     launch_.wait_ns = options.wait_ns;
     launch_.rows = reinterpret_cast<Row*>(rows_.data());
     launch_.abort = on_device<std::uint32_t>(control, registration, &control.abort);
-    launch_.stuck = on_device<Stuck>(
-        control, registration, &control.stuck[static_cast<std::size_t>(options.rank)]
-    );
+    launch_.stuck =
+        on_device<Stuck>(control, registration, &control.stuck[static_cast<std::size_t>(options.rank)]);
     launch_.gave_up = reinterpret_cast<std::uint32_t*>(gave_up_.data());
     if (options.counting.counted == nullptr) return;
     launch_.counted = options.counting.counted;
@@ -114,9 +120,7 @@ void Interpreter::launch_on(const Operation& operation, bool traced) {
     launch_.input = operation.input;
     launch_.output = operation.output;
     launch_.aligned = is_aligned(operation.input) && is_aligned(operation.output) ? 1 : 0;
-    launch(
-        kernels_.of(options_.protocol, traced), options_.channels, options_.threads, launch_, stream()
-    );
+    launch(kernels_.of(options_.protocol, traced), options_.channels, options_.threads, launch_, stream());
 }
 
 /// A kernel ends by itself when it gave up. Where it does not, something is broken that no wait bounds.
@@ -137,7 +141,9 @@ Timing Interpreter::sample_traced(const Operation& operation, EventLog& events) 
     wall::zero(rows_.data(), rows_.bytes(), stream());
     const Timing timing = timed([&] { launch_on(operation, true); });
     std::vector<Row> rows(image_.rows.size());
-    wall::copy_to_host(rows.data(), rows_.data(), std::ssize(rows) * static_cast<std::int64_t>(sizeof(Row)), stream());
+    wall::copy_to_host(
+        rows.data(), rows_.data(), std::ssize(rows) * static_cast<std::int64_t>(sizeof(Row)), stream()
+    );
     stream().synchronize();
     keep(rows, events);
     return timing;

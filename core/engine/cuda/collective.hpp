@@ -6,8 +6,8 @@
 
 #include "cuda/cuda.hpp"
 #include "engine/collective.hpp"
-#include "engine/cuda/kernel/kernels.hpp"
 #include "engine/cuda/engine.hpp"
+#include "engine/cuda/kernel/kernels.hpp"
 #include "engine/cuda/layout.hpp"
 #include "engine/host/control.hpp"
 

@@ -162,7 +162,8 @@ std::vector<std::byte*> addresses(const State& s) {
 std::int32_t threads_for(const CaseRequest& request) {
     const schedule::Plan& plan = *request.plan;
     const bool low_latency = plan.request.link.protocol == Protocol::ll;
-    if (request.threads > 0) return std::min(request.threads, low_latency ? most_ll_threads : most_simple_threads);
+    if (request.threads > 0)
+        return std::min(request.threads, low_latency ? most_ll_threads : most_simple_threads);
     if (!low_latency) return most_simple_threads;
     const std::int64_t piece = plan.piece(0, 0, 0).size;
     const std::int64_t lanes = (piece + 7) / 8;

@@ -98,9 +98,9 @@ class CudaEngine {
     /// Makes an all-reduce ready; what was prepared before must be gone. [collective] Throws AgreedError.
     [[nodiscard]] PreparedOnGpu prepare(const CaseRequest& request);
 
-    [[nodiscard]] const std::vector<Gpu>& gpus() const;    ///< of all ranks
-    [[nodiscard]] std::int32_t ranks_per_gpu() const;      ///< of the GPU that most ranks share
-    [[nodiscard]] DeviceClock measure_clock() const;       ///< of this rank's GPU, now
+    [[nodiscard]] const std::vector<Gpu>& gpus() const;  ///< of all ranks
+    [[nodiscard]] std::int32_t ranks_per_gpu() const;    ///< of the GPU that most ranks share
+    [[nodiscard]] DeviceClock measure_clock() const;     ///< of this rank's GPU, now
     [[nodiscard]] static CudaVersions versions();
 
     struct State;

@@ -54,7 +54,10 @@ Defaults CudaEngine::defaults(
 ) {
     const std::int32_t most = std::max(1, 64 / ranks_per_gpu);
     if (protocol == Protocol::ll)
-        return {.channels = std::min(most, low_latency_channels(bytes / ranks)), .slots = 16, .slot_bytes = 64 << 10};
+        return {
+            .channels = std::min(most, low_latency_channels(bytes / ranks)),
+            .slots = 16,
+            .slot_bytes = 64 << 10};
     const std::int32_t channels = std::min(most, simple_channels(bytes));
     return {.channels = channels, .slots = 8, .slot_bytes = simple_slot_bytes(bytes / ranks / channels)};
 }

@@ -45,7 +45,8 @@ void check_room(std::size_t has, int room, const char* what) {
 class ChannelImage {
  public:
     ChannelImage(
-        const Plan& plan, const Layout& layout, const ImageRequest& request, std::int32_t channel, Image& image
+        const Plan& plan, const Layout& layout, const ImageRequest& request, std::int32_t channel,
+        Image& image
     )
         : plan_{plan},
           layout_{layout},
@@ -58,7 +59,8 @@ class ChannelImage {
         const Program& program = program_of(plan_, channel_, request_.rank);
         for (const EndKey& key : keys_) ends_.push_back(end(key));
         for (std::size_t i = 0; i < program.ops.size(); ++i) add(program, static_cast<std::int32_t>(i));
-        for (const End& end : ends_) image_.fits_twice = image_.fits_twice && 2 * end.total <= plan_.request.slots;
+        for (const End& end : ends_)
+            image_.fits_twice = image_.fits_twice && 2 * end.total <= plan_.request.slots;
         return bytes();
     }
 
@@ -94,8 +96,7 @@ class ChannelImage {
         op.row = static_cast<std::int32_t>(image_.rows.size());
         op.recvs = static_cast<std::int16_t>(from.recv_count);
         op.sends = static_cast<std::int16_t>(from.send_count);
-        op.local_at =
-            static_cast<std::int16_t>(from.local == RINGSCOPE_LOCAL_NONE ? -1 : from.local_at);
+        op.local_at = static_cast<std::int16_t>(from.local == RINGSCOPE_LOCAL_NONE ? -1 : from.local_at);
         op.local_is_output = from.local == RINGSCOPE_LOCAL_OUTPUT ? 1 : 0;
         op.store = from.store ? 1 : 0;
         put(&op, sizeof(op));
@@ -113,8 +114,7 @@ class ChannelImage {
             const auto index = static_cast<std::size_t>(std::ranges::find(keys_, key) - keys_.begin());
             const Port port{
                 static_cast<std::uint16_t>(index), static_cast<std::uint16_t>(messages[i].step),
-                ends_[index].total,
-                static_cast<std::uint32_t>(ends_[index].total % plan_.request.slots), 0};
+                ends_[index].total, static_cast<std::uint32_t>(ends_[index].total % plan_.request.slots), 0};
             ends_[index].total += static_cast<std::uint32_t>(parts);
             put(&port, sizeof(port));
             image_.rows.push_back(
@@ -202,9 +202,8 @@ Image make_image(const Plan& plan, const Layout& layout, const ImageRequest& req
     check_room(static_cast<std::size_t>(layout.ends()), most_ends, "connections per rank and channel");
     Image image;
     image.records_at = static_cast<std::int32_t>(sizeof(ChannelHead) + layout.ends() * sizeof(End));
-    image.record_stride = static_cast<std::int32_t>(
-        whole(static_cast<std::int64_t>(sizeof(Op) + messages * sizeof(Port)), 16)
-    );
+    image.record_stride =
+        static_cast<std::int32_t>(whole(static_cast<std::int64_t>(sizeof(Op) + messages * sizeof(Port)), 16));
     std::vector<std::vector<std::byte>> channels;
     for (std::int32_t channel = 0; channel < plan.request.channels; ++channel) {
         channels.push_back(ChannelImage{plan, layout, request, channel, image}.make());

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/cuda/program.hpp"
 #include "engine/collective.hpp"
+#include "engine/cuda/program.hpp"
 #include "schedule/plan.hpp"
 
 namespace ringscope::engine::cuda {
@@ -43,7 +43,7 @@ class Layout {
 
     std::vector<std::vector<std::vector<EndKey>>> keys_;  ///< [channel][rank], receiving ends first
     std::int32_t ends_ = 0;
-    std::int64_t inboxes_ = 0;                            ///< of a channel, at most
+    std::int64_t inboxes_ = 0;  ///< of a channel, at most
     std::int64_t inbox_bytes_ = 0, slots_begin_ = 0, bytes_ = 0;
 };
 
@@ -64,10 +64,10 @@ struct Image {
 
 struct ImageRequest {
     std::int32_t rank = 0;
-    std::int32_t divisor = 0;              ///< > 0: the finishing ops divide by it
-    std::int64_t min_part_bytes = 1;       ///< a part shorter than this is not worth a flag of its own
-    std::uint64_t first_number = 0;        ///< messages that count as sent before; tests begin near a wrap
-    std::vector<std::byte*> arenas;        ///< of each rank, as this rank sees them
+    std::int32_t divisor = 0;         ///< > 0: the finishing ops divide by it
+    std::int64_t min_part_bytes = 1;  ///< a part shorter than this is not worth a flag of its own
+    std::uint64_t first_number = 0;   ///< messages that count as sent before; tests begin near a wrap
+    std::vector<std::byte*> arenas;   ///< of each rank, as this rank sees them
 };
 
 /// Throws Error (unusable_engine) for a plan with more connections or peers per op than kernels have room

@@ -14,10 +14,10 @@
 // behind it, padded to a fixed stride.
 namespace ringscope::engine::cuda {
 
-inline constexpr int most_ports = 32;        ///< receives and sends of one op: one lane of a warp each
-inline constexpr int most_ends = 64;         ///< connections of one rank on one channel
-inline constexpr int window_bytes = 8192;    ///< records that are in shared memory at a time
-inline constexpr int counter_stride = 128;   ///< bytes between counters: one writer per cache line
+inline constexpr int most_ports = 32;       ///< receives and sends of one op: one lane of a warp each
+inline constexpr int most_ends = 64;        ///< connections of one rank on one channel
+inline constexpr int window_bytes = 8192;   ///< records that are in shared memory at a time
+inline constexpr int counter_stride = 128;  ///< bytes between counters: one writer per cache line
 
 struct ChannelHead {
     std::int32_t ends = 0;
@@ -29,11 +29,11 @@ struct ChannelHead {
 /// This rank's end of a connection. Its counter lives on from one kernel to the next, so that a graph can be
 /// launched again.
 struct alignas(16) End {
-    std::byte* slots = nullptr;            ///< in the receiver's memory
-    std::uint64_t* posts_to = nullptr;     ///< the counter at the other rank that this end writes
-    std::uint64_t count = 0;               ///< slots that were posted or consumed before this kernel
-    std::uint32_t position = 0;            ///< count modulo the number of slots
-    std::uint32_t total = 0;               ///< slots that one operation takes
+    std::byte* slots = nullptr;         ///< in the receiver's memory
+    std::uint64_t* posts_to = nullptr;  ///< the counter at the other rank that this end writes
+    std::uint64_t count = 0;            ///< slots that were posted or consumed before this kernel
+    std::uint32_t position = 0;         ///< count modulo the number of slots
+    std::uint32_t total = 0;            ///< slots that one operation takes
     std::int32_t peer = 0;
 };
 
@@ -41,11 +41,11 @@ struct alignas(16) Op {
     std::int64_t begin = 0, size = 0;  ///< bytes of the message, of the user's buffers
     std::int64_t slice = 0;
     std::int32_t chunk = 0;
-    std::int32_t divisor = 0;          ///< > 0 where an avg is finished
+    std::int32_t divisor = 0;  ///< > 0 where an avg is finished
     std::int32_t parts = 1;
-    std::int32_t row = 0;              ///< of the first port's event; the others follow
+    std::int32_t row = 0;  ///< of the first port's event; the others follow
     std::int16_t recvs = 0, sends = 0;
-    std::int16_t local_at = -1;        ///< place of the own contribution among the sources; -1: none
+    std::int16_t local_at = -1;  ///< place of the own contribution among the sources; -1: none
     std::uint8_t local_is_output = 0, store = 0;
 };
 
@@ -64,7 +64,7 @@ static_assert(sizeof(ChannelHead) == 16 && sizeof(End) == 48 && sizeof(Op) == 48
 struct Row {
     std::int64_t begin = 0, ready = 0, end = 0;  ///< ns of %globaltimer
     std::int64_t wait = 0;
-    std::int64_t payload = 0, wire = 0;          ///< bytes, as the copying loop moved them
+    std::int64_t payload = 0, wire = 0;  ///< bytes, as the copying loop moved them
 };
 
 /// What a rank was waiting for when its time was up: the layout of host::StuckRecord.
@@ -78,25 +78,25 @@ struct Stuck {
 struct Launch {
     const std::byte* input = nullptr;
     std::byte* output = nullptr;
-    std::byte* image = nullptr;         ///< of channel 0; the others follow
-    std::int64_t image_stride = 0;      ///< bytes
+    std::byte* image = nullptr;           ///< of channel 0; the others follow
+    std::int64_t image_stride = 0;        ///< bytes
     const std::byte* counters = nullptr;  ///< of channel 0's ends, written by the other ranks
-    std::int32_t ends = 0;              ///< of a channel, at most
-    std::int32_t records_at = 0;        ///< offset of an image's records
-    std::int32_t record_stride = 0;     ///< bytes
-    std::int32_t first_bytes = 0;       ///< of an image that are loaded at the start
-    std::int32_t window = 0;            ///< records that are in shared memory at a time
+    std::int32_t ends = 0;                ///< of a channel, at most
+    std::int32_t records_at = 0;          ///< offset of an image's records
+    std::int32_t record_stride = 0;       ///< bytes
+    std::int32_t first_bytes = 0;         ///< of an image that are loaded at the start
+    std::int32_t window = 0;              ///< records that are in shared memory at a time
     std::int32_t reduction = 0;
-    std::int32_t late_credits = 0;   ///< 1: two operations take no more slots of any connection than there are
-    std::int32_t aligned = 0;        ///< 1: user buffers are aligned to 16 bytes
-    std::uint32_t slots = 0;         ///< of every connection
+    std::int32_t late_credits = 0;  ///< 1: two operations take no more slots of any connection than there are
+    std::int32_t aligned = 0;       ///< 1: user buffers are aligned to 16 bytes
+    std::uint32_t slots = 0;        ///< of every connection
     std::int32_t rank = 0;
     std::int64_t slot_bytes = 0;
     std::int64_t wait_ns = 0;
-    Row* rows = nullptr;             ///< of a traced launch
+    Row* rows = nullptr;               ///< of a traced launch
     std::uint64_t* counted = nullptr;  ///< of a counting launch: bytes stored, per channel and end
-    std::uint32_t* abort = nullptr;  ///< the job's, in memory of the host
-    Stuck* stuck = nullptr;          ///< this rank's, likewise
+    std::uint32_t* abort = nullptr;    ///< the job's, in memory of the host
+    Stuck* stuck = nullptr;            ///< this rank's, likewise
     std::uint32_t* gave_up = nullptr;  ///< this rank's, in device memory: whoever takes it reports
 };
 

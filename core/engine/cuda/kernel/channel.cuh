@@ -99,7 +99,9 @@ __device__ void for_each_window(
 }
 
 /// Where part `part` of a port's message lies.
-__device__ inline std::byte* slot_of(const Channel& channel, const Launch& launch, const Port& port, int part) {
+__device__ inline std::byte* slot_of(
+    const Channel& channel, const Launch& launch, const Port& port, int part
+) {
     const End& end = channel.end(port.end);
     std::uint32_t index = end.position + port.place + static_cast<std::uint32_t>(part);
     while (index >= launch.slots) index -= launch.slots;

@@ -9,7 +9,8 @@
 namespace ringscope::engine::cuda {
 
 inline constexpr int most_ll_threads = 512;
-inline constexpr int most_simple_threads = 480;  ///< that copy; one warp more posts: 16 warps leave 128 registers
+inline constexpr int most_simple_threads =
+    480;  ///< that copy; one warp more posts: 16 warps leave 128 registers
 
 /// The interpreters of one element type, as the runtime names kernels.
 struct Kernels {

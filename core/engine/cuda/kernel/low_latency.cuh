@@ -36,9 +36,9 @@ inline constexpr int most_records = window_bytes / static_cast<int>(sizeof(Op) +
 /// Protocol LL: a line of 16 bytes is {data, flag, data, flag}, stored and loaded whole. Each half of 8 bytes
 /// arrives as one, so data and flag arrive together: no fence, no counter for data, one trip per hop.
 ///
-/// The flag is the low half of the message's number. Old flags of a slot that later messages filled less could
-/// match once the numbers wrap; therefore in the last `slots` messages of every half of the range the sender
-/// fills the whole slot with the current flag.
+/// The flag is the low half of the message's number. Old flags of a slot that later messages filled less
+/// could match once the numbers wrap; therefore in the last `slots` messages of every half of the range the
+/// sender fills the whole slot with the current flag.
 template <class T, class Watch>
 class LowLatency {
  public:
@@ -46,8 +46,8 @@ class LowLatency {
         : channel_{channel}, plain_ops_{plain_ops}, launch_{launch}, watch_{watch} {}
 
     /// Where two operations fit into the slots of every connection, the slots of one are given back at the
-    /// beginning of the next: no thread waits for another one of its block in between, and the kernel does not
-    /// end with a trip to the peer. The peer is at most one operation behind what it needs to go on.
+    /// beginning of the next: no thread waits for another one of its block in between, and the kernel does
+    /// not end with a trip to the peer. The peer is at most one operation behind what it needs to go on.
     __device__ void play() {
         if (launch_.late_credits) release_previous();
         for_each_window(
@@ -73,9 +73,10 @@ class LowLatency {
         const Op& op = record.op;
         PlainOp out{};
         out.traits = (must_await_credit(record) ? lacks_credit : 0) | (must_clean(record) ? is_near_wrap : 0);
-        if (op.recvs > 1 || op.sends > 1 || op.size % 8 != 0 || op.divisor > 0 || launch_.aligned == 0) return out;
+        if (op.recvs > 1 || op.sends > 1 || op.size % 8 != 0 || op.divisor > 0 || launch_.aligned == 0)
+            return out;
         out.traits |= plain | (op.store ? stores : 0) | (op.local_at >= 0 ? adds_local : 0) |
-                     (op.local_is_output ? from_output : 0);
+                      (op.local_is_output ? from_output : 0);
         out.at = op.begin;
         out.lines = static_cast<std::int32_t>(op.size / 8);
         if (op.recvs == 1) {
@@ -134,7 +135,9 @@ class LowLatency {
         }
     }
 
-    __device__ static bool has_flag(const uint4& v, std::uint32_t flag) { return v.y == flag && v.w == flag; }
+    __device__ static bool has_flag(const uint4& v, std::uint32_t flag) {
+        return v.y == flag && v.w == flag;
+    }
 
     __device__ bool await_line(const Record& record, const PlainOp& op, int line, uint4& v) {
         return wait_until(
@@ -152,7 +155,9 @@ class LowLatency {
         return sum.finished_by(reduce::NoFinish<T>{});
     }
 
-    __device__ std::uint64_t number(const Port& port) const { return number_of(channel_, port, 0); }
+    __device__ std::uint64_t number(const Port& port) const {
+        return number_of(channel_, port, 0);
+    }
 
     __device__ bool must_await_credit(const Record& record) const {
         bool lacks = false;

@@ -14,7 +14,7 @@ inline constexpr int posts_in_flight = 4;  ///< parts that wait for their fence 
 struct Posts {
     std::uint64_t* counter[warp_size];  ///< null: this lane has none
     std::uint64_t value[warp_size];
-    int sends;                          ///< whether any of them announces data, which takes a fence
+    int sends;  ///< whether any of them announces data, which takes a fence
 };
 
 struct Handover {
@@ -56,9 +56,7 @@ class Simple {
     __device__ static int thread() { return static_cast<int>(threadIdx.x); }
     __device__ static int lane() { return thread() % warp_size; }
     __device__ static int workers() { return static_cast<int>(blockDim.x) - warp_size; }
-    __device__ static void barrier() {
-        asm volatile("barrier.sync 1, %0;" ::"r"(workers()) : "memory");
-    }
+    __device__ static void barrier() { asm volatile("barrier.sync 1, %0;" ::"r"(workers()) : "memory"); }
 
     // The copying warps
 
@@ -115,9 +113,7 @@ class Simple {
             const Port& port = record.ports[lane()];
             const bool for_credit = lane() >= record.op.recvs;
             watch_.part_begin();
-            wait_for_counter(
-                channel_, launch_, record.op, port, for_credit, number_of(channel_, port, part)
-            );
+            wait_for_counter(channel_, launch_, record.op, port, for_credit, number_of(channel_, port, part));
             watch_.part_ready(part);
             handover_.slots[parity][lane()] = slot_of(channel_, launch_, port, part);
         }
@@ -163,7 +159,8 @@ class Simple {
 
     __device__ std::int64_t copy_packs(const Record& record, Range range, std::byte* const* slots) {
         const bool received = record.op.recvs == 1;
-        const auto* from = reinterpret_cast<const Pack*>(received ? slots[0] : local(record.op) + range.begin);
+        const auto* from =
+            reinterpret_cast<const Pack*>(received ? slots[0] : local(record.op) + range.begin);
         const std::int64_t packs = whole_rounds(range), stride = workers();
 #pragma unroll 1
         for (std::int64_t i = thread(); i < packs; i += unroll * stride) {

@@ -32,7 +32,8 @@ __device__ inline void report_stuck(
 /// Whether a wait must end: its time is up, another rank gave up, or another thread of this block did. Out of
 /// line, for it is rare.
 __device__ __noinline__ inline bool must_give_up(
-    Channel& channel, const Launch& launch, const Op& op, const Port& port, bool for_credit, std::int64_t& since
+    Channel& channel, const Launch& launch, const Op& op, const Port& port, bool for_credit,
+    std::int64_t& since
 ) {
     if (channel.alive == 0) return true;
     const std::int64_t now = global_ns();

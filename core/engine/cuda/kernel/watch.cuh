@@ -32,7 +32,7 @@ class TraceWatch {
     struct Board {
         Row rows[posts_in_flight][warp_size];  ///< Simple: from the copying to the posting warp
         int index[posts_in_flight][warp_size];
-        std::int64_t ready[most_ports];        ///< LL: stamped by the thread of a message's first line
+        std::int64_t ready[most_ports];  ///< LL: stamped by the thread of a message's first line
     };
     __device__ TraceWatch(Board& board, const Launch& launch) : board_{board}, rows_{launch.rows} {}
 
@@ -111,7 +111,8 @@ class CountWatch : public NoWatch {
     }
     __device__ void close(const Channel& channel, const Launch& launch) {
         __syncthreads();
-        for (int i = static_cast<int>(threadIdx.x); i < channel.head().ends; i += static_cast<int>(blockDim.x)) {
+        for (int i = static_cast<int>(threadIdx.x); i < channel.head().ends;
+             i += static_cast<int>(blockDim.x)) {
             launch.counted[blockIdx.x * launch.ends + i] += board_.bytes[i];
         }
     }

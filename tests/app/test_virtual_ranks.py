@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: The ringscope authors
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks as threads of one process, and engines that this machine does not have."""
+
+import pytest
+from program import call, one_case, ringscope, run, table, write_yaml
+from program import PROGRAM
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 5])
+def test_virtual_ranks_are_exact_and_traced(tmp_path, ranks):
+    output = tmp_path / "trace.h5"
+    file = write_yaml(tmp_path, one_case("ring-simple", "100003", channels=2))
+    call(PROGRAM, "run", file, "--virtual-ranks", ranks, "--output", output).is_good()
+    sent = dict.fromkeys(range(ranks), 0)
+    traffic = table(output, "traffic")
+    for src, traced, closed in zip(
+        traffic["src"], traffic["traced_payload"], traffic["closed_form"], strict=True
+    ):
+        assert traced == closed
+        sent[src] += traced
+    count = 100003 // 4 * 4
+    assert sum(sent.values()) == 2 * (ranks - 1) * count
+    assert set(table(output, "cases")["params"]) == {"channels=2"}
+
+
+def test_virtual_ranks_skip_what_needs_processes(tmp_path):
+    done = ringscope("run", write_yaml(tmp_path, one_case("mpi")), "--virtual-ranks", 2)
+    assert done.code == 77
+    assert "processes of their own" in done.out
+
+
+def test_a_graph_on_the_host_is_skipped_with_the_reason(tmp_path):
+    text = "sweep: {algorithms: [ring-ll], sizes: [256]}\nmeasure: {warmup: 0, iterations: 1, mode: [isolated, graph]}"
+    done = run(2, write_yaml(tmp_path, text)).is_good()
+    assert "a graph needs a GPU engine" in done.out
+
+
+def test_an_engine_that_is_not_here_is_exit_6(tmp_path):
+    text = "sweep: {algorithms: [ring-ll], engines: [cuda-p2p], sizes: [256]}\nmeasure: {warmup: 0, iterations: 1}"
+    run(2, write_yaml(tmp_path, text), CUDA_VISIBLE_DEVICES="").complains(6, "ring-ll", "256 bytes")

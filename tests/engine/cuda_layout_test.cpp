@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <tuple>
+
+#include "engine/cuda/engine.hpp"
+#include "engine/cuda/layout.hpp"
+#include "tests/engine/support.hpp"
+
+// What a kernel of engine cuda-p2p reads, made on the host: no GPU needed.
+namespace ringscope::engine::cuda {
+namespace {
+
+using host::algorithm_of;
+using host::all_algorithms;
+
+constexpr int ranks = 5;
+constexpr std::int32_t channels = 3;
+constexpr std::int64_t slots = 8;
+
+schedule::Plan plan_of(const std::string& id, std::int64_t bytes) {
+    const ringscope_algorithm& algorithm = algorithm_of(id);
+    return schedule::make_plan(
+        algorithm, {.ranks = ranks,
+                    .bytes = bytes,
+                    .channels = channels,
+                    .slots = slots,
+                    .slot_bytes = 4096,
+                    .link = CudaEngine::format(static_cast<Protocol>(algorithm.protocol))}
+    );
+}
+
+/// Arenas that are no memory: their addresses only say whose they are.
+std::vector<std::byte*> arenas() {
+    std::vector<std::byte*> all;
+    for (std::uintptr_t rank = 1; rank <= ranks; ++rank)
+        all.push_back(reinterpret_cast<std::byte*>(rank << 40));
+    return all;
+}
+
+template <class T>
+T at(const Image& image, std::int64_t offset) {
+    T value;
+    std::memcpy(&value, image.bytes.data() + offset, sizeof(T));
+    return value;
+}
+
+class CudaLayout : public testing::TestWithParam<std::string> {};
+
+/// Both ends of a connection name the same slots, each posts to the counter that the other one reads, take
+/// the same number of slots, and no two connections or counters share memory.
+TEST_P(CudaLayout, EndsOfAConnection_Agree) {
+    const schedule::Plan plan = plan_of(GetParam(), 100'003);
+    const Layout layout{plan};
+    std::map<std::tuple<int, int, int>, End> senders, receivers;  // channel, src, dst
+    std::map<std::byte*, int> slots_used;
+    std::map<std::uint64_t*, int> counters_used;
+    for (int rank = 0; rank < ranks; ++rank) {
+        const Image image = make_image(plan, layout, {.rank = rank, .arenas = arenas()});
+        for (std::int32_t channel = 0; channel < channels; ++channel) {
+            const auto head = at<ChannelHead>(image, channel * image.stride);
+            const auto& keys = layout.ends_of(rank, channel);
+            ASSERT_EQ(head.ends, std::ssize(keys));
+            for (std::int32_t i = 0; i < head.ends; ++i) {
+                const auto end = at<End>(
+                    image,
+                    channel * image.stride + static_cast<std::int64_t>(sizeof(ChannelHead) + i * sizeof(End))
+                );
+                const EndKey key = keys[static_cast<std::size_t>(i)];
+                EXPECT_EQ(end.peer, key.peer);
+                EXPECT_EQ(i < head.receiving_ends, !key.sends);
+                EXPECT_EQ(++counters_used[end.posts_to], 1);
+                if (key.sends) {
+                    senders[{channel, rank, key.peer}] = end;
+                } else {
+                    receivers[{channel, key.peer, rank}] = end;
+                    EXPECT_EQ(++slots_used[end.slots], 1);
+                }
+            }
+        }
+    }
+    ASSERT_EQ(senders.size(), receivers.size());
+    for (const auto& [link, sender] : senders) {
+        const End& receiver = receivers.at(link);
+        EXPECT_EQ(sender.slots, receiver.slots);
+        EXPECT_EQ(sender.total, receiver.total);
+        // Data are announced at the receiver, credits at the sender.
+        const auto [channel, src, dst] = link;
+        EXPECT_EQ(
+            reinterpret_cast<std::uintptr_t>(sender.posts_to) >> 40, static_cast<std::uintptr_t>(dst + 1)
+        );
+        EXPECT_EQ(
+            reinterpret_cast<std::uintptr_t>(receiver.posts_to) >> 40, static_cast<std::uintptr_t>(src + 1)
+        );
+    }
+    EXPECT_LE(layout.bytes(), std::int64_t{1} << 40);
+}
+
+/// The records are the plan's ops that move something, with the plan's bytes; numbers count up per
+/// connection.
+TEST_P(CudaLayout, Records_AreThePlan) {
+    const schedule::Plan plan = plan_of(GetParam(), 40'007);
+    const Layout layout{plan};
+    for (int rank = 0; rank < ranks; ++rank) {
+        const Image image = make_image(plan, layout, {.rank = rank, .arenas = arenas()});
+        EXPECT_EQ(std::ssize(image.rows), schedule::events_per_operation(plan, rank));
+        std::int64_t sent = 0;
+        for (std::int32_t channel = 0; channel < channels; ++channel) {
+            const auto head = at<ChannelHead>(image, channel * image.stride);
+            std::map<int, std::uint32_t> next;
+            for (std::int32_t k = 0; k < head.records; ++k) {
+                const std::int64_t record =
+                    channel * image.stride + image.records_at + k * image.record_stride;
+                const auto op = at<Op>(image, record);
+                EXPECT_GT(op.size, 0);
+                sent += op.size * op.sends;
+                for (int p = 0; p < op.recvs + op.sends; ++p) {
+                    const auto port =
+                        at<Port>(image, record + static_cast<std::int64_t>(sizeof(Op) + p * sizeof(Port)));
+                    EXPECT_EQ(port.number, next[port.end]);
+                    EXPECT_EQ(port.place, port.number % slots);
+                    next[port.end] += static_cast<std::uint32_t>(op.parts);
+                }
+            }
+        }
+        EXPECT_EQ(sent, schedule::declared_traffic(plan).payload.sent_by(rank));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CudaLayout, testing::ValuesIn(all_algorithms), host::test_name_of_id);
+
+TEST(CudaFormat, WireBytes_AreWholeLinesOfLl) {
+    const schedule::LinkFormat ll = CudaEngine::format(Protocol::ll);
+    EXPECT_EQ(ll.wire_bytes(0), 0);
+    EXPECT_EQ(ll.wire_bytes(1), 16);
+    EXPECT_EQ(ll.wire_bytes(8), 16);
+    EXPECT_EQ(ll.wire_bytes(9), 32);
+    EXPECT_EQ(CudaEngine::format(Protocol::simple).wire_bytes(9), 9);
+    EXPECT_THROW((void)CudaEngine::format(Protocol::ll128), Error);
+}
+
+}  // namespace
+}  // namespace ringscope::engine::cuda
