@@ -420,6 +420,7 @@ class Run {
         bootstrap::agree(bootstrap_, [&] {
             if (writer_) writer_->finish(runner.lossy());
         });
+        if (cuda_) cuda_->close();
         if (reporter_) reporter_->end(runner.traffic(), code);
         if (bootstrap_.rank() == 0 && !runner.first_fault().empty()) {
             std::cerr << "ringscope: " << runner.first_fault() << "\n";

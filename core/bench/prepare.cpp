@@ -44,8 +44,8 @@ bool Preparer::on_device(const Case& point) const {
     return engine == CudaEngine::name || engine == Nccl::id;
 }
 
-std::int32_t Preparer::ranks_per_gpu() const {
-    return engines_.cuda == nullptr ? 1 : engines_.cuda->ranks_per_gpu();
+std::int32_t Preparer::most_channels() const {
+    return engines_.cuda == nullptr ? 64 : engines_.cuda->most_channels();
 }
 
 std::optional<schedule::Plan> Preparer::plan(const Case& point) const {
@@ -55,7 +55,7 @@ std::optional<schedule::Plan> Preparer::plan(const Case& point) const {
     const bool cuda = engine_of(point) == CudaEngine::name;
     const schedule::LinkFormat link = cuda ? CudaEngine::format(protocol) : HostEngine::format(protocol);
     const engine::cuda::Defaults defaults =
-        cuda ? CudaEngine::defaults(protocol, bootstrap_.size(), point.bytes, ranks_per_gpu())
+        cuda ? CudaEngine::defaults(protocol, bootstrap_.size(), point.bytes, most_channels())
              : host_defaults;
     return schedule::make_plan(
         algorithm,

@@ -59,7 +59,7 @@ class Preparer {
     [[nodiscard]] std::optional<schedule::Plan> plan(const Case& point) const;
 
  private:
-    [[nodiscard]] std::int32_t ranks_per_gpu() const;
+    [[nodiscard]] std::int32_t most_channels() const;
     void prepare_mpi(const Case& point, PreparedCase& prepared);
     void prepare_nccl(const Case& point, std::int64_t operations, PreparedCase& prepared);
     void prepare_schedule(const Case& point, std::int64_t operations, PreparedCase& prepared);

@@ -24,12 +24,8 @@ std::byte* address_of(const std::string& name) {
 void Arena::reserve(std::int64_t bytes) {
     constexpr std::int64_t unit = std::int64_t{2} << 20;
     if (bytes <= own_.bytes()) return;
-    if (own_.bytes() > 0) {
-        // An exporter frees only when nobody has its memory open any more.
-        release();
-        bootstrap_.barrier();
-        own_ = {};
-    }
+    if (own_.bytes() > 0) close();
+    own_ = {};
     const bool threads = bootstrap_.shares_address_space();
     std::string name;
     bootstrap::agree(bootstrap_, [&] {
@@ -38,6 +34,11 @@ void Arena::reserve(std::int64_t bytes) {
     });
     const std::vector<std::string> names = bootstrap_.all_gather(name);
     bootstrap::agree(bootstrap_, [&] { open(names); });
+}
+
+void Arena::close() {
+    release();
+    bootstrap_.barrier();
 }
 
 void Arena::open(const std::vector<std::string>& names) {

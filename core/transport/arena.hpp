@@ -28,6 +28,10 @@ class Arena {
     /// Throws AgreedError: out_of_memory, or unusable_engine when a peer's memory cannot be opened.
     void reserve(std::int64_t bytes);
 
+    /// Lets go of the other ranks' memory and waits until all have: only then may an exporter free its own.
+    /// [collective]
+    void close();
+
     /// Start of a rank's arena in this rank's address space; aligned to 2 MiB.
     [[nodiscard]] std::byte* of(int rank) const { return addresses_[static_cast<std::size_t>(rank)]; }
     [[nodiscard]] std::int64_t bytes() const { return own_.bytes(); }

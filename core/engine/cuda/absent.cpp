@@ -27,9 +27,10 @@ const std::vector<Gpu>& CudaEngine::gpus() const {
     static const std::vector<Gpu> none;
     return none;
 }
-std::int32_t CudaEngine::ranks_per_gpu() const {
+std::int32_t CudaEngine::most_channels() const {
     return 1;
 }
+void CudaEngine::close() {}
 DeviceClock CudaEngine::measure_clock() const {
     return {};
 }

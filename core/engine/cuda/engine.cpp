@@ -62,22 +62,21 @@ Gpu take_gpu(const bootstrap::Bootstrap& bootstrap) {
                                            " has " + std::to_string(info.major) + "." +
                                            std::to_string(info.minor)};
     }
-    return {device, info.name, info.uuid, info.pci_id};
+    return {device, info.name, info.uuid, info.pci_id, info.multiprocessors};
 }
 
 std::string pack(const Gpu& gpu) {
-    return std::to_string(gpu.index) + "\n" + gpu.name + "\n" + gpu.uuid + "\n" + gpu.pci_id;
+    return std::to_string(gpu.index) + " " + std::to_string(gpu.multiprocessors) + "\n" + gpu.name + "\n" +
+           gpu.uuid + "\n" + gpu.pci_id;
 }
 
 Gpu unpack(const std::string& text) {
     std::istringstream lines{text};
-    std::string index;
     Gpu gpu;
-    std::getline(lines, index);
+    lines >> gpu.index >> gpu.multiprocessors >> std::ws;
     std::getline(lines, gpu.name);
     std::getline(lines, gpu.uuid);
     std::getline(lines, gpu.pci_id);
-    gpu.index = std::stoi(index);
     return gpu;
 }
 
@@ -260,11 +259,16 @@ const std::vector<Gpu>& CudaEngine::gpus() const {
     return state_->gpus;
 }
 
-std::int32_t CudaEngine::ranks_per_gpu() const {
+std::int32_t CudaEngine::most_channels() const {
     std::map<std::string, std::int32_t> ranks;
-    std::int32_t most = 1;
-    for (const Gpu& gpu : state_->gpus) most = std::max(most, ++ranks[gpu.uuid]);
-    return most;
+    for (const Gpu& gpu : state_->gpus) ++ranks[gpu.uuid];
+    std::int32_t most = 64;
+    for (const Gpu& gpu : state_->gpus) most = std::min(most, gpu.multiprocessors / ranks[gpu.uuid]);
+    return std::max(1, most);
+}
+
+void CudaEngine::close() {
+    state_->arena.close();
 }
 
 DeviceClock CudaEngine::measure_clock() const {

@@ -35,6 +35,7 @@ struct CudaOptions {
 struct Gpu {
     int index = 0;  ///< as the rank's process counts
     std::string name, uuid, pci_id;
+    int multiprocessors = 0;
 };
 
 /// How a device's clock stands to the host's: device = host + offset, within the error bound.
@@ -82,9 +83,8 @@ class CudaEngine {
     [[nodiscard]] static bool has(Protocol protocol);
     /// Throws Error (unusable_engine) for a protocol that this engine does not have.
     [[nodiscard]] static schedule::LinkFormat format(Protocol protocol);
-    /// `ranks_per_gpu`: whose kernels must be resident together.
     [[nodiscard]] static Defaults defaults(
-        Protocol protocol, std::int32_t ranks, std::int64_t bytes, std::int32_t ranks_per_gpu
+        Protocol protocol, std::int32_t ranks, std::int64_t bytes, std::int32_t most_channels
     );
 
     /// Takes a GPU, maps the control page, and lets every ordered pair of ranks write, read back and verify.
@@ -98,8 +98,13 @@ class CudaEngine {
     /// Makes an all-reduce ready; what was prepared before must be gone. [collective] Throws AgreedError.
     [[nodiscard]] PreparedOnGpu prepare(const CaseRequest& request);
 
+    /// Lets go of the peers' memory, so that every rank may free its own. Nothing can be prepared afterwards.
+    /// [collective]
+    void close();
+
     [[nodiscard]] const std::vector<Gpu>& gpus() const;  ///< of all ranks
-    [[nodiscard]] std::int32_t ranks_per_gpu() const;    ///< of the GPU that most ranks share
+    /// Channels for which the kernels of all ranks are resident together, a block per multiprocessor.
+    [[nodiscard]] std::int32_t most_channels() const;
     [[nodiscard]] DeviceClock measure_clock() const;     ///< of this rank's GPU, now
     [[nodiscard]] static CudaVersions versions();
 

@@ -50,15 +50,14 @@ schedule::LinkFormat CudaEngine::format(Protocol protocol) {
 }
 
 Defaults CudaEngine::defaults(
-    Protocol protocol, std::int32_t ranks, std::int64_t bytes, std::int32_t ranks_per_gpu
+    Protocol protocol, std::int32_t ranks, std::int64_t bytes, std::int32_t most_channels
 ) {
-    const std::int32_t most = std::max(1, 64 / ranks_per_gpu);
     if (protocol == Protocol::ll)
         return {
-            .channels = std::min(most, low_latency_channels(bytes / ranks)),
+            .channels = std::min(most_channels, low_latency_channels(bytes / ranks)),
             .slots = 16,
             .slot_bytes = 64 << 10};
-    const std::int32_t channels = std::min(most, simple_channels(bytes));
+    const std::int32_t channels = std::min(most_channels, simple_channels(bytes));
     return {.channels = channels, .slots = 8, .slot_bytes = simple_slot_bytes(bytes / ranks / channels)};
 }
 
