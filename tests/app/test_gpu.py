@@ -36,7 +36,9 @@ timeout: {{wait: 5s, case: 60s}}
 """
 
 
-def small(folder, sizes="[0, 4, 256, 1000003, 1MiB]", offsets="[0, 1]", modes="[isolated, back-to-back, graph]"):
+def small(
+    folder, sizes="[0, 4, 256, 1000003, 1MiB]", offsets="[0, 1]", modes="[isolated, back-to-back, graph]"
+):
     return write_yaml(folder, SMALL.format(sizes=sizes, offsets=offsets, modes=modes))
 
 
@@ -52,8 +54,8 @@ def test_ring_plugin_is_exact_and_its_traffic_is_the_closed_form(tmp_path):
 @needs_two
 @pytest.mark.parametrize("size", ["1GiB", "1073741828"])
 def test_a_gibibyte_and_four_bytes(tmp_path, size):
-    file = small(tmp_path, sizes=f"[{size}]", offsets="[0]", modes="[isolated]")
-    run(2, file, seconds=120).is_good()
+    file = small(tmp_path, sizes=f"[{size}]", modes="[isolated, graph]")
+    run(2, file, seconds=180).is_good()
 
 
 @needs_gpu
@@ -82,7 +84,8 @@ def test_events_lie_in_their_samples_and_cover_them(tmp_path):
     events, samples = table(output, "events"), table(output, "samples")
     assert attributes(output)["complete"]
     for case, iteration, rank, traced, enter, leave, device in zip(
-        *(samples[k] for k in ("case", "iteration", "rank", "traced", "enter_ns", "exit_ns", "device_ns")), strict=True
+        *(samples[k] for k in ("case", "iteration", "rank", "traced", "enter_ns", "exit_ns", "device_ns")),
+        strict=True,
     ):
         if not traced:
             continue
@@ -98,8 +101,10 @@ def test_events_lie_in_their_samples_and_cover_them(tmp_path):
 def test_nccl_runs_beside_it(tmp_path):
     file = write_yaml(
         tmp_path,
-        "sweep: {algorithms: [nccl, {id: nccl, params: {algo: ring, proto: ll}}, {id: nccl, params: {window: symmetric}}],"
-        " sizes: [256, 1MiB], dtypes: [float32, bfloat16]}\nmeasure: {warmup: 1, iterations: 3, mode: [isolated, graph]}",
+        "sweep:\n  algorithms: [nccl, {id: nccl, params: {algo: ring, proto: ll}}, "
+        "{id: nccl, params: {window: symmetric}}]\n"
+        "  sizes: [256, 1MiB]\n  dtypes: [float32, bfloat16]\n"
+        "measure: {warmup: 1, iterations: 3, mode: [isolated, graph]}",
     )
     done = run(2, file, "--json", seconds=120).is_good()
     assert len(done.json["cases"]) == 24
@@ -151,7 +156,8 @@ def test_a_peer_that_stops_or_dies_is_named_and_the_next_run_works(tmp_path, num
     file = write_yaml(
         tmp_path,
         "sweep: {algorithms: [ring-simple], engines: [cuda-p2p], sizes: [4, 64MiB]}\n"
-        "measure: {warmup: 0, iterations: 4000, cold_start: false, mode: [isolated]}\ntrace: {enabled: false}\n"
+        "measure: {warmup: 0, iterations: 4000, cold_start: false, mode: [isolated]}\n"
+        "trace: {enabled: false}\n"
         "timeout: {wait: 2s, case: 120s}",
     )
     csv = tmp_path / "cases.csv"

@@ -3,8 +3,7 @@
 """Ranks as threads of one process, and engines that this machine does not have."""
 
 import pytest
-from program import call, one_case, ringscope, run, table, write_yaml
-from program import PROGRAM
+from program import PROGRAM, call, one_case, ringscope, run, table, write_yaml
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 5])
@@ -31,11 +30,17 @@ def test_virtual_ranks_skip_what_needs_processes(tmp_path):
 
 
 def test_a_graph_on_the_host_is_skipped_with_the_reason(tmp_path):
-    text = "sweep: {algorithms: [ring-ll], sizes: [256]}\nmeasure: {warmup: 0, iterations: 1, mode: [isolated, graph]}"
+    text = (
+        "sweep: {algorithms: [ring-ll], sizes: [256]}\n"
+        "measure: {warmup: 0, iterations: 1, mode: [isolated, graph]}"
+    )
     done = run(2, write_yaml(tmp_path, text)).is_good()
     assert "a graph needs a GPU engine" in done.out
 
 
 def test_an_engine_that_is_not_here_is_exit_6(tmp_path):
-    text = "sweep: {algorithms: [ring-ll], engines: [cuda-p2p], sizes: [256]}\nmeasure: {warmup: 0, iterations: 1}"
+    text = (
+        "sweep: {algorithms: [ring-ll], engines: [cuda-p2p], sizes: [256]}\n"
+        "measure: {warmup: 0, iterations: 1}"
+    )
     run(2, write_yaml(tmp_path, text), CUDA_VISIBLE_DEVICES="").complains(6, "ring-ll", "256 bytes")

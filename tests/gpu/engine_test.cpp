@@ -62,16 +62,16 @@ INSTANTIATE_TEST_SUITE_P(
 
 class EngineOnGpu : public OnGpu {};
 
-/// A graph of 20 operations, launched 50 times, with eager calls in between: the counters are in device
+/// A graph of 4 operations, launched 1000 times, with eager calls in between: the counters are in device
 /// memory, so either goes on where the other stopped.
 TEST_F(EngineOnGpu, GraphsMixedWithEagerCalls_AreExact) {
     on_virtual_ranks(2, patient, [&](Bootstrap& bootstrap, CudaEngine& engine) {
         for (const char* id : {"ring-ll", "ring-simple"}) {
             Player player{
-                bootstrap, engine, {.id = id, .count = 10'007, .mode = Mode::graph, .operations = 20}};
+                bootstrap, engine, {.id = id, .count = 10'007, .mode = Mode::graph, .operations = 4}};
             player.arm();
-            for (int i = 0; i < 50; ++i) {
-                EXPECT_EQ(player.sample(20), "");
+            for (int i = 0; i < 1000; ++i) {
+                EXPECT_EQ(player.sample(4), "");
                 EXPECT_EQ(player.sample(1 + i % 3), "");
             }
         }
