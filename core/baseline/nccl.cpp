@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/time.hpp"
 #include "cuda/cuda.hpp"
+#include "engine/cuda/stream_collective.hpp"
 #include "nccl/choice.hpp"
 #include "nccl/nccl.hpp"
 
@@ -59,88 +60,58 @@ std::string too_few_gpus(std::int64_t local_ranks) {
            " ranks of a host, and this one has " + std::to_string(gpus);
 }
 
-class Prepared final : public NcclCollective {
+class NcclCollective final : public engine::cuda::StreamCollective {
  public:
-    Prepared(
+    NcclCollective(
         std::shared_ptr<nccl::Communicator> communicator, DataType dtype, ReduceOp op, std::int64_t count,
         Mode mode, std::int64_t wait_ns
     )
-        : communicator_{std::move(communicator)},
+        : StreamCollective{mode},
+          communicator_{std::move(communicator)},
           dtype_{dtype},
           op_{op},
           count_{count},
-          mode_{mode},
           wait_ns_{wait_ns} {}
 
     /// NCCL connects the ranks at the first operation of each kind, and cannot while a graph is recorded.
     void connect() {
         const cuda::DeviceMemory scratch{std::max<std::int64_t>(1, count_ * size_of(dtype_))};
         const engine::Operation operation{scratch.data(), scratch.data()};
-        run({&operation, 1});
+        timed([&] { enqueue(operation); });
     }
 
     void arm(std::span<const engine::Operation> operations) override {
-        if (mode_ != Mode::graph || is_armed(operations)) return;
+        if (is_armed(operations)) return;
         const nccl::ChoiceWatch watch;
-        graph_.capture(stream_, [&] { enqueue(operations); });
-        stream_.synchronize();
-        armed_.assign(operations.begin(), operations.end());
-        note(watch, operations);
+        StreamCollective::arm(operations);
+        chosen_ = watch.choice_for(operations.front().output);
     }
 
     engine::Timing sample(std::span<const engine::Operation> operations) override {
-        if (noted_ || mode_ == Mode::graph) return run(operations);
+        if (!chosen_.empty() || noted_) return StreamCollective::sample(operations);
+        noted_ = true;
         const nccl::ChoiceWatch watch;
-        const engine::Timing timing = run(operations);
-        note(watch, operations);
+        const engine::Timing timing = StreamCollective::sample(operations);
+        chosen_ = watch.choice_for(operations.front().output);
         return timing;
     }
 
     engine::Timing sample_traced(const engine::Operation& operation, engine::EventLog&) override {
-        return run({&operation, 1});
+        return StreamCollective::sample({&operation, 1});
     }
 
-    [[nodiscard]] std::string chosen() const override { return chosen_; }
+    [[nodiscard]] const std::string& chosen() const { return chosen_; }
 
  private:
-    void note(const nccl::ChoiceWatch& watch, std::span<const engine::Operation> operations) {
-        chosen_ = watch.choice_for(operations.front().output);
-        noted_ = true;
+    void enqueue(const engine::Operation& operation) override {
+        communicator_->all_reduce(operation.input, operation.output, count_, dtype_, op_, stream().get());
     }
 
-    [[nodiscard]] bool is_armed(std::span<const engine::Operation> operations) const {
-        return std::ranges::equal(operations, armed_);
-    }
-
-    engine::Timing run(std::span<const engine::Operation> operations) {
-        const bool as_graph = mode_ == Mode::graph && is_armed(operations);
-        engine::Timing timing{.enter_ns = now_ns()};
-        start_.record(stream_);
-        if (as_graph) {
-            graph_.launch(stream_);
-        } else {
-            enqueue(operations);
-        }
-        stop_.record(stream_);
-        wait(timing.enter_ns + wait_ns_ + second_ns);
-        timing.exit_ns = now_ns();
-        timing.device_ns = stop_.ns_since(start_);
-        return timing;
-    }
-
-    void enqueue(std::span<const engine::Operation> operations) {
-        for (const engine::Operation& operation : operations) {
-            communicator_->all_reduce(operation.input, operation.output, count_, dtype_, op_, stream_.get());
-        }
-    }
-
-    void wait(std::int64_t deadline_ns) {
+    void while_waiting(std::int64_t enter_ns) override {
         constexpr std::int64_t polls_per_look = 256;
-        for (std::int64_t polls = 1; !stop_.done(); ++polls) {
-            if (polls % polls_per_look != 0) continue;
-            communicator_->check();
-            if (now_ns() > deadline_ns) give_up();
-        }
+        if (++polls_ % polls_per_look != 0) return;
+        communicator_->check();
+        if (now_ns() > enter_ns + wait_ns_ + second_ns) give_up();
     }
 
     [[noreturn]] void give_up() {
@@ -154,14 +125,10 @@ class Prepared final : public NcclCollective {
     DataType dtype_;
     ReduceOp op_;
     std::int64_t count_;
-    Mode mode_;
     std::int64_t wait_ns_;
-    bool noted_ = false;
+    std::int64_t polls_ = 0;
+    bool noted_ = false;  ///< whether the first sample, of which NCCL is asked, has been
     std::string chosen_;
-    cuda::Stream stream_;
-    cuda::Event start_, stop_;
-    cuda::Graph graph_;
-    std::vector<engine::Operation> armed_;
 };
 
 }  // namespace
@@ -250,16 +217,18 @@ NcclBaseline::NcclBaseline(bootstrap::Bootstrap& bootstrap, std::int64_t wait_ns
 
 NcclBaseline::~NcclBaseline() = default;
 
-std::unique_ptr<NcclCollective> NcclBaseline::prepare(
+PreparedNccl NcclBaseline::prepare(
     const AlgorithmChoice& choice, DataType dtype, ReduceOp op, std::int64_t count, Mode mode
 ) {
     auto communicator = communicators_->get(options_of(choice));
-    std::unique_ptr<Prepared> prepared;
+    std::unique_ptr<NcclCollective> prepared;
     bootstrap::agree(communicators_->ranks(), [&] {
-        prepared = std::make_unique<Prepared>(std::move(communicator), dtype, op, count, mode, wait_ns_);
+        prepared =
+            std::make_unique<NcclCollective>(std::move(communicator), dtype, op, count, mode, wait_ns_);
         if (mode == Mode::graph) prepared->connect();
     });
-    return prepared;
+    const NcclCollective& own = *prepared;
+    return {std::move(prepared), [&own] { return own.chosen(); }};
 }
 
 std::byte* NcclBaseline::symmetric_memory(const AlgorithmChoice& choice, std::int64_t bytes) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -31,12 +32,12 @@ struct Nccl {
 };
 
 /// An all-reduce of NCCL, made ready.
-class NcclCollective : public engine::Collective {
- public:
-    /// What NCCL chose, "ring ll 4 channels", as it told at the first sample, or when the graph was armed; ""
-    /// where not observable: before that, with symmetric kernels, with NCCL before 2.27, or where the
-    /// environment names a profiler (NCCL_PROFILER_PLUGIN).
-    [[nodiscard]] virtual std::string chosen() const = 0;
+struct PreparedNccl {
+    std::unique_ptr<engine::Collective> collective;
+    /// What NCCL chose, "ring ll 4 channels", as it told at the first sample or when the graph was recorded;
+    /// "" where not observable: before that, with symmetric kernels, with NCCL before 2.27, or where
+    /// NCCL_PROFILER_PLUGIN is set. To be called while the collective lives.
+    std::function<std::string()> chosen;
 };
 
 /// What the cases of `nccl` share: a communicator for each set of parameters, kept, since it takes a second
@@ -51,7 +52,7 @@ class NcclBaseline {
 
     /// A sample that makes no progress for `wait_ns` and a second is aborted, and throws timeout.
     /// [collective]
-    [[nodiscard]] std::unique_ptr<NcclCollective> prepare(
+    [[nodiscard]] PreparedNccl prepare(
         const AlgorithmChoice& choice, DataType dtype, ReduceOp op, std::int64_t count, Mode mode
     );
     /// Memory for the user buffers of window=symmetric, registered with the communicator of this choice. All

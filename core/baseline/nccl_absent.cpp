@@ -30,9 +30,7 @@ NcclBaseline::NcclBaseline(bootstrap::Bootstrap&, std::int64_t wait_ns) : wait_n
 
 NcclBaseline::~NcclBaseline() = default;
 
-std::unique_ptr<NcclCollective> NcclBaseline::prepare(
-    const AlgorithmChoice&, DataType, ReduceOp, std::int64_t, Mode
-) {
+PreparedNccl NcclBaseline::prepare(const AlgorithmChoice&, DataType, ReduceOp, std::int64_t, Mode) {
     refuse();
 }
 

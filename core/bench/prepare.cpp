@@ -113,10 +113,10 @@ void Preparer::prepare_nccl(const Case& point, std::int64_t operations, Prepared
     prepared.user_memory = point.algorithm.word("window").empty()
                                ? on_gpu.user_memory
                                : engines_.nccl->symmetric_memory(point.algorithm, prepared.user_bytes);
-    std::unique_ptr<baseline::NcclCollective> collective =
+    baseline::PreparedNccl nccl =
         engines_.nccl->prepare(point.algorithm, point.dtype, point.op, point.count, point.mode);
-    prepared.chosen = [&own = *collective] { return own.chosen(); };
-    prepared.collective = std::move(collective);
+    prepared.chosen = std::move(nccl.chosen);
+    prepared.collective = std::move(nccl.collective);
 }
 
 void Preparer::prepare_schedule(const Case& point, std::int64_t operations, PreparedCase& prepared) {

@@ -134,12 +134,13 @@ class TwoGpus : public testing::Test {
             const Rank here{bootstrap, DataType::float32, elements};
             const cuda::DeviceMemory input{here.bytes}, output{here.bytes};
             here.fill(input.data());
-            const auto collective = nccl.prepare(which, here.dtype, ReduceOp::sum, elements, Mode::isolated);
-            EXPECT_EQ(collective->chosen(), "");
+            const auto [collective, chosen_by] =
+                nccl.prepare(which, here.dtype, ReduceOp::sum, elements, Mode::isolated);
+            EXPECT_EQ(chosen_by(), "");
             const engine::Operation operation{input.data(), output.data()};
             collective->sample({&operation, 1});
             EXPECT_TRUE(here.holds_result(output.data(), ReduceOp::sum));
-            if (bootstrap.rank() == 0) words = collective->chosen();
+            if (bootstrap.rank() == 0) words = chosen_by();
         });
         return words;
     }
@@ -154,7 +155,8 @@ TEST_F(TwoGpus, all_types_and_operations) {
             here.fill(input.data());
             for (int number = 0; number < RINGSCOPE_REDUCTION_COUNT; ++number) {
                 const auto op = static_cast<ReduceOp>(number);
-                const auto collective = nccl.prepare(choice(), here.dtype, op, count, Mode::isolated);
+                const auto [collective, chosen_by] =
+                    nccl.prepare(choice(), here.dtype, op, count, Mode::isolated);
                 const engine::Operation operation{input.data(), output.data()};
                 const engine::Timing timing = collective->sample({&operation, 1});
                 EXPECT_TRUE(here.holds_result(output.data(), op)) << name_of(here.dtype) << name_of(op);
@@ -173,7 +175,8 @@ TEST_F(TwoGpus, in_place_and_back_to_back) {
         for (const cuda::DeviceMemory* buffer : {&first, &second}) here.fill(buffer->data());
         const std::vector<engine::Operation> operations{
             {first.data(), first.data()}, {second.data(), second.data()}};
-        const auto collective = nccl.prepare(choice(), here.dtype, ReduceOp::sum, count, Mode::back_to_back);
+        const auto [collective, chosen_by] =
+            nccl.prepare(choice(), here.dtype, ReduceOp::sum, count, Mode::back_to_back);
         collective->sample(operations);
         for (const cuda::DeviceMemory* buffer : {&first, &second})
             EXPECT_TRUE(here.holds_result(buffer->data(), ReduceOp::sum));
@@ -188,7 +191,8 @@ TEST_F(TwoGpus, a_graph_runs_what_it_was_armed_with) {
         here.fill(input.data());
         const std::vector<engine::Operation> operations{
             {input.data(), first.data()}, {input.data(), second.data()}};
-        const auto collective = nccl.prepare(choice(), here.dtype, ReduceOp::max, count, Mode::graph);
+        const auto [collective, chosen_by] =
+            nccl.prepare(choice(), here.dtype, ReduceOp::max, count, Mode::graph);
         // As a case does it: one operation at first, then all of them, again and again.
         for (const std::size_t ops : {1u, 2u, 2u, 2u}) {
             const auto wanted = std::span{operations}.first(ops);
@@ -200,7 +204,7 @@ TEST_F(TwoGpus, a_graph_runs_what_it_was_armed_with) {
             for (const engine::Operation& operation : wanted)
                 EXPECT_TRUE(here.holds_result(operation.output, ReduceOp::max));
         }
-        EXPECT_THAT(collective->chosen(), testing::HasSubstr(" channel"));
+        EXPECT_THAT(chosen_by(), testing::HasSubstr(" channel"));
     });
 }
 
@@ -232,7 +236,8 @@ TEST_F(TwoGpus, a_symmetric_window_holds_the_buffers) {
         std::byte* const memory = nccl.symmetric_memory(symmetric, 2 * half);
         EXPECT_EQ(nccl.symmetric_memory(symmetric, half), memory);
         here.fill(memory);
-        const auto collective = nccl.prepare(symmetric, here.dtype, ReduceOp::sum, count, Mode::isolated);
+        const auto [collective, chosen_by] =
+            nccl.prepare(symmetric, here.dtype, ReduceOp::sum, count, Mode::isolated);
         const engine::Operation operation{memory, memory + half};
         collective->sample({&operation, 1});
         EXPECT_TRUE(here.holds_result(operation.output, ReduceOp::sum));
@@ -251,7 +256,7 @@ TEST_F(TwoGpus, a_missing_rank_is_a_timeout_and_the_next_case_runs) {
         const auto prepare = [&] {
             return nccl.prepare(choice(), here.dtype, ReduceOp::sum, count, Mode::isolated);
         };
-        const auto collective = prepare();
+        const auto [collective, chosen_by] = prepare();
         collective->sample({&operation, 1});
         if (bootstrap.rank() == 0) {
             const std::int64_t begin = now_ns();
@@ -265,7 +270,7 @@ TEST_F(TwoGpus, a_missing_rank_is_a_timeout_and_the_next_case_runs) {
             EXPECT_LT(now_ns() - begin, 10'000'000'000);
         }
         bootstrap.barrier();
-        const auto next = prepare();
+        const auto next = prepare().collective;
         cuda::zero(output.data(), here.bytes, here.stream);
         here.stream.synchronize();
         next->sample({&operation, 1});

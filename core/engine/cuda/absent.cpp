@@ -6,8 +6,7 @@
 // Engine cuda-p2p in a build without CUDA.
 namespace ringscope::engine::cuda {
 namespace {
-constexpr const char* reason =
-    "engine cuda-p2p: this build has no CUDA, configure it where there is an nvcc";
+constexpr const char* reason = "engine cuda-p2p: this build has no CUDA, configure it where there is an nvcc";
 }
 
 struct CudaEngine::State {};

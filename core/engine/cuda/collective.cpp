@@ -7,7 +7,6 @@
 
 #include "base/time.hpp"
 #include "engine/cuda/clock.hpp"
-#include "engine/cuda/range.hpp"
 #include "engine/host/engine.hpp"
 
 namespace ringscope::engine::cuda {
@@ -32,40 +31,6 @@ bool is_aligned(const void* address) {
 }
 
 }  // namespace
-
-template <class Work>
-Timing StreamCollective::timed(Work work) {
-    Timing timing{.enter_ns = now_ns()};
-    start_.record(stream_);
-    work();
-    stop_.record(stream_);
-    while (!stop_.done()) while_waiting();
-    timing.exit_ns = now_ns();
-    timing.device_ns = stop_.ns_since(start_);
-    after();
-    return timing;
-}
-
-void StreamCollective::arm(std::span<const Operation> operations) {
-    if (mode_ != Mode::graph || std::ranges::equal(operations, captured_)) return;
-    graph_.capture(stream_, [&] {
-        for (const Operation& operation : operations) enqueue(operation);
-    });
-    captured_.assign(operations.begin(), operations.end());
-}
-
-Timing StreamCollective::sample(std::span<const Operation> operations) {
-    return timed([&] {
-        if (mode_ == Mode::graph && std::ranges::equal(operations, captured_)) {
-            const Range range{"graph of " + std::to_string(operations.size())};
-            return graph_.launch(stream_);
-        }
-        for (const Operation& operation : operations) {
-            const Range range{"operation"};
-            enqueue(operation);
-        }
-    });
-}
 
 void DeviceCopy::enqueue(const Operation& operation) {
     if (operation.input == operation.output) return;
@@ -124,7 +89,7 @@ void Interpreter::launch_on(const Operation& operation, bool traced) {
 }
 
 /// A kernel ends by itself when it gave up. Where it does not, something is broken that no wait bounds.
-void Interpreter::while_waiting() {
+void Interpreter::while_waiting(std::int64_t) {
     constexpr std::int64_t grace_ns = 5'000'000'000;
     if (control_.abort.load(std::memory_order_relaxed) == 0) return;
     if (aborted_since_ns_ == 0) aborted_since_ns_ = now_ns();

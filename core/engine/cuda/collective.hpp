@@ -9,35 +9,10 @@
 #include "engine/cuda/engine.hpp"
 #include "engine/cuda/kernel/kernels.hpp"
 #include "engine/cuda/layout.hpp"
+#include "engine/cuda/stream_collective.hpp"
 #include "engine/host/control.hpp"
 
 namespace ringscope::engine::cuda {
-
-/// Operations that a stream is asked for, timed by its events: one by one, or as a graph.
-class StreamCollective : public Collective {
- public:
-    void arm(std::span<const Operation> operations) override;
-    Timing sample(std::span<const Operation> operations) override;
-
- protected:
-    explicit StreamCollective(Mode mode) : mode_{mode} {}
-    [[nodiscard]] const ringscope::cuda::Stream& stream() const { return stream_; }
-    virtual void enqueue(const Operation& operation) = 0;
-    /// Called again and again until the work is done. Throws to give up.
-    virtual void while_waiting() {}
-    /// Called when the work of a sample is done. Throws when its results mean nothing.
-    virtual void after() {}
-    /// Times `work`, which asks the stream for something.
-    template <class Work>
-    Timing timed(Work work);
-
- private:
-    Mode mode_;
-    ringscope::cuda::Stream stream_;
-    ringscope::cuda::Event start_, stop_;
-    ringscope::cuda::Graph graph_;
-    std::vector<Operation> captured_;
-};
 
 /// The all-reduce of a single rank: a copy where out of place.
 class DeviceCopy final : public StreamCollective {
@@ -75,7 +50,7 @@ class Interpreter final : public StreamCollective {
 
  private:
     void enqueue(const Operation& operation) override;
-    void while_waiting() override;
+    void while_waiting(std::int64_t enter_ns) override;
     void after() override;
     void launch_on(const Operation& operation, bool traced);
     void keep(const std::vector<Row>& rows, EventLog& events) const;

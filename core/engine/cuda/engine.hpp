@@ -105,7 +105,7 @@ class CudaEngine {
     [[nodiscard]] const std::vector<Gpu>& gpus() const;  ///< of all ranks
     /// Channels for which the kernels of all ranks are resident together, a block per multiprocessor.
     [[nodiscard]] std::int32_t most_channels() const;
-    [[nodiscard]] DeviceClock measure_clock() const;     ///< of this rank's GPU, now
+    [[nodiscard]] DeviceClock measure_clock() const;  ///< of this rank's GPU, now
     [[nodiscard]] static CudaVersions versions();
 
     struct State;

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/time.hpp"
+#include "base/types.hpp"
+#include "cuda/cuda.hpp"
+#include "engine/collective.hpp"
+
+namespace ringscope::engine::cuda {
+
+/// Operations that a stream is asked for, timed by its events: one by one, or as a graph.
+class StreamCollective : public Collective {
+ public:
+    void arm(std::span<const Operation> operations) override;
+    Timing sample(std::span<const Operation> operations) override;
+
+ protected:
+    explicit StreamCollective(Mode mode) : mode_{mode} {}
+    [[nodiscard]] const ringscope::cuda::Stream& stream() const { return stream_; }
+    /// Whether these operations are a graph already, or are none in this mode.
+    [[nodiscard]] bool is_armed(std::span<const Operation> operations) const;
+    virtual void enqueue(const Operation& operation) = 0;
+    /// Called again and again until the work of a sample that began at `enter_ns` is done. Throws to give up.
+    virtual void while_waiting(std::int64_t) {}
+    /// Called when the work of a sample is done. Throws when its results mean nothing.
+    virtual void after() {}
+
+    /// Times `work`, which asks the stream for something.
+    template <class Work>
+    Timing timed(Work work) {
+        Timing timing{.enter_ns = now_ns()};
+        start_.record(stream_);
+        work();
+        stop_.record(stream_);
+        while (!stop_.done()) while_waiting(timing.enter_ns);
+        timing.exit_ns = now_ns();
+        timing.device_ns = stop_.ns_since(start_);
+        after();
+        return timing;
+    }
+
+ private:
+    Mode mode_;
+    ringscope::cuda::Stream stream_;
+    ringscope::cuda::Event start_, stop_;
+    ringscope::cuda::Graph graph_;
+    std::vector<Operation> captured_;
+};
+
+}  // namespace ringscope::engine::cuda
