@@ -119,8 +119,8 @@ void check_table_entry(ReduceCopy f, ReduceOp op, int sources, int destinations,
 TYPED_TEST(ReduceCopyOf, SourcesAndDestinations_EachShape_GivesTheReduction) {
     const auto dtype = static_cast<std::size_t>(dtype_of<TypeParam>());
     for (std::size_t op = 0; op < RINGSCOPE_REDUCTION_COUNT; ++op) {
-        for (const int sources : {1, 2, 3, 4, 5, 7}) {
-            for (const int destinations : {1, 2, 3}) {
+        for (const int sources : sanitized ? std::vector{1, 3, 5} : std::vector{1, 2, 3, 4, 5, 7}) {
+            for (const int destinations : sanitized ? std::vector{1, 3} : std::vector{1, 2, 3}) {
                 for (const std::int64_t count : {0, 1, 7, 64, sanitized ? 1103 : 5003}) {
                     const auto chosen = static_cast<ReduceOp>(op);
                     check_table_entry<TypeParam>(
