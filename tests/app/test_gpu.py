@@ -151,7 +151,7 @@ def test_too_little_gpu_memory(tmp_path):
 
 
 @needs_two
-@pytest.mark.parametrize("number", [signal.SIGSTOP, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGSTOP, signal.SIGKILL], ids=["stops", "dies"])
 def test_a_peer_that_stops_or_dies_is_named_and_the_next_run_works(tmp_path, number):
     file = write_yaml(
         tmp_path,

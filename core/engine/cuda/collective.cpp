@@ -63,7 +63,6 @@ Interpreter::Interpreter(
     launch_.late_credits = image_.fits_twice ? 1 : 0;
     launch_.reduction = static_cast<std::int32_t>(options.op);
     launch_.slots = static_cast<std::uint32_t>(options.slots);
-    launch_.rank = options.rank;
     launch_.slot_bytes = options.slot_bytes;
     launch_.wait_ns = options.wait_ns;
     launch_.rows = reinterpret_cast<Row*>(rows_.data());

@@ -90,7 +90,6 @@ struct Launch {
     std::int32_t late_credits = 0;  ///< 1: two operations take no more slots of any connection than there are
     std::int32_t aligned = 0;       ///< 1: user buffers are aligned to 16 bytes
     std::uint32_t slots = 0;        ///< of every connection
-    std::int32_t rank = 0;
     std::int64_t slot_bytes = 0;
     std::int64_t wait_ns = 0;
     Row* rows = nullptr;               ///< of a traced launch
