@@ -11,6 +11,7 @@
 #include "engine/cuda/engine.hpp"
 #include "options/options.hpp"
 #include "plugin/registry.hpp"
+#include "ringscope/abi.h"
 
 /// The sub-commands of the program. Each throws Error for what ends it; run() ends the process itself where
 /// MPI no longer can.
@@ -30,6 +31,8 @@ using Arguments = std::vector<std::string>;
 
 /// The plugins of --plugin-path, of RINGSCOPE_PLUGIN_PATH, and those that come with the program.
 [[nodiscard]] plugin::PluginRegistry find_plugins(const options::Options& options);
+/// The protocols that an algorithm can be played with, by name.
+[[nodiscard]] std::vector<std::string> protocols_of(const ringscope_algorithm& algorithm);
 /// What an experiment may name here.
 [[nodiscard]] Vocabulary vocabulary(const plugin::PluginRegistry& registry);
 

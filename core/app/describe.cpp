@@ -17,8 +17,10 @@ namespace {
 using nlohmann::json;
 using schedule::Description;
 
-/// The largest number of ranks whose links are worth a line each.
-constexpr std::int32_t few_ranks = 16;
+/// The largest number of ranks whose links are worth a line each, and whose steps are.
+constexpr std::int32_t few_ranks = 16, drawn_ranks = 8;
+
+constexpr const char* phase_names[] = {"reduce-scatter", "all-gather", "reduce", "broadcast"};
 
 struct Totals {
     std::int64_t min = 0, max = 0, total = 0;
@@ -63,7 +65,19 @@ json to_json(const Description& d) {
          {{"min", totals.min}, {"mean", totals.mean}, {"max", totals.max}, {"total", totals.total}}},
         {"busiest_link_bytes", d.declared.busiest()},
         {"traffic_equal", !has_closed_form(d) ? json{} : json(d.declared == d.closed_form)},
-        {"links", json::array()}};
+        {"options", d.options},
+        {"links", json::array()},
+        {"messages", json::array()}};
+    for (const schedule::DrawnMessage& m : d.messages) {
+        root["messages"].push_back(
+            {{"step", m.step},
+             {"phase", phase_names[m.phase]},
+             {"src", m.src},
+             {"dst", m.dst},
+             {"chunk", m.chunk},
+             {"bytes", m.bytes}}
+        );
+    }
     for_each_link(d, [&](std::int32_t src, std::int32_t dst) {
         const std::int64_t law = d.closed_form.at(src, dst);
         root["links"].push_back(
@@ -91,6 +105,20 @@ void print_links(const Description& d) {
     });
 }
 
+/// One line per step and phase: who sends which chunk to whom.
+void print_steps(const Description& d) {
+    if (d.ranks > drawn_ranks || d.messages.empty()) return;
+    std::cout << fmt::format("\n{:<4} {:<14} {}\n", "step", "phase", "messages: from > to [chunk]");
+    for (auto m = d.messages.begin(); m != d.messages.end();) {
+        std::string line;
+        const auto first = m;
+        for (; m != d.messages.end() && m->step == first->step && m->phase == first->phase; ++m)
+            line += fmt::format("  {}>{} [{}]", m->src, m->dst, m->chunk);
+        std::cout << fmt::format("{:<4} {:<14}{}\n", first->step, phase_names[first->phase], line);
+    }
+    std::cout << "\n";
+}
+
 void print(const Description& d) {
     const Totals totals = totals_of(d.declared);
     std::cout << fmt::format("{}: {}\n", d.id, d.text)
@@ -103,6 +131,7 @@ void print(const Description& d) {
                      totals.mean, totals.max, totals.total
                  )
               << fmt::format("busiest link     {} bytes\n", d.declared.busiest());
+    print_steps(d);
     print_links(d);
     const char* verdict = !has_closed_form(d)           ? "no closed form to compare with"
                           : d.declared == d.closed_form ? "declared = closed form on every link"
@@ -114,6 +143,29 @@ std::int64_t message_bytes(const std::string& text) {
     const auto bytes = parse_bytes(text);
     if (!bytes) throw Error{ExitCode::usage, "--bytes " + text + " is no size (100MB, 4MiB, 1000003)"};
     return *bytes;
+}
+
+/// The algorithm's options with the words NAME=N put in.
+std::vector<std::int64_t> options_of(
+    const ringscope_algorithm& algorithm, const std::vector<std::string>& words
+) {
+    std::vector<std::int64_t> values = schedule::usual_options(algorithm);
+    for (const std::string& word : words) {
+        const std::string name = word.substr(0, word.find('='));
+        const auto value = word == name ? std::nullopt : parse_bytes(word.substr(name.size() + 1));
+        bool taken = false;
+        for (std::size_t i = 0; value && i < values.size(); ++i) {
+            const ringscope_option& option = algorithm.options[i];
+            if (name != option.name || *value < option.least || *value > option.most) continue;
+            values[i] = *value;
+            taken = true;
+        }
+        if (!taken)
+            throw Error{
+                ExitCode::usage, "--param " + word + " is no option of " + algorithm.id +
+                                     " within its bounds: `ringscope list` shows them"};
+    }
+    return values;
 }
 
 const ringscope_algorithm& algorithm_named(const plugin::PluginRegistry& registry, const std::string& id) {
@@ -130,8 +182,9 @@ const ringscope_algorithm& algorithm_named(const plugin::PluginRegistry& registr
 
 ExitCode describe(const options::Options& options) {
     const plugin::PluginRegistry registry = find_plugins(options);
+    const ringscope_algorithm& algorithm = algorithm_named(registry, options.algorithm);
     const Description description = schedule::describe(
-        algorithm_named(registry, options.algorithm), options.ranks, message_bytes(options.bytes)
+        algorithm, options.ranks, message_bytes(options.bytes), options_of(algorithm, options.params)
     );
     if (options.json) {
         std::cout << to_json(description).dump(2) << "\n";

@@ -27,27 +27,35 @@ std::vector<std::string> dtype_names(bool (*has)(DataType)) {
 
 /// An algorithm as `list` shows it, whether it comes from a plugin or is built in.
 struct Listed {
-    std::string id, description, file, plugin, protocol;
-    std::vector<std::string> engines, dtypes;
+    std::string id, description, file, plugin;
+    std::vector<std::string> protocols, engines, dtypes;
+    std::vector<ringscope_option> options{};
 };
 
-bool on_gpus(Protocol protocol) {
-    return protocol == Protocol::ll || protocol == Protocol::simple;
+/// Engines that have one of these protocols at least.
+std::vector<std::string> engines_for(const std::vector<std::string>& protocols) {
+    std::vector<std::string> engines;
+    const auto add = [&](const char* name, bool (*has)(Protocol)) {
+        const auto usable = [&](const std::string& word) { return has(*protocol(word)); };
+        if (std::ranges::any_of(protocols, usable)) engines.emplace_back(name);
+    };
+    add(engine::host::HostEngine::name, engine::host::HostEngine::has);
+    add(cuda_engine, engine::cuda::CudaEngine::has);
+    return engines;
 }
 
 Listed listed(const plugin::Found& found) {
-    const auto protocol = static_cast<Protocol>(found.algorithm->protocol);
-    std::vector<std::string> engines;
-    if (engine::host::HostEngine::has(protocol)) engines.emplace_back(engine::host::HostEngine::name);
-    if (on_gpus(protocol)) engines.emplace_back(cuda_engine);
+    const ringscope_algorithm& algorithm = *found.algorithm;
+    const std::vector<std::string> protocols = protocols_of(algorithm);
     return {
-        .id = found.algorithm->id,
-        .description = found.algorithm->description,
+        .id = algorithm.id,
+        .description = algorithm.description,
         .file = found.file,
         .plugin = found.plugin,
-        .protocol = std::string{name_of(protocol)},
-        .engines = engines,
-        .dtypes = dtype_names([](DataType) { return true; })};
+        .protocols = protocols,
+        .engines = engines_for(protocols),
+        .dtypes = dtype_names([](DataType) { return true; }),
+        .options = {algorithm.options, algorithm.options + algorithm.option_count}};
 }
 
 Listed listed_baseline(const char* id, const char* description, bool (*has)(DataType)) {
@@ -56,7 +64,7 @@ Listed listed_baseline(const char* id, const char* description, bool (*has)(Data
         .description = description,
         .file = "built in",
         .plugin = "ringscope",
-        .protocol = "",
+        .protocols = {},
         .engines = {id},
         .dtypes = dtype_names(has)};
 }
@@ -73,6 +81,20 @@ std::vector<Listed> listed(const plugin::PluginRegistry& registry) {
     return all;
 }
 
+json to_json(const std::vector<ringscope_option>& options) {
+    json list = json::array();
+    for (const ringscope_option& option : options) {
+        list.push_back(
+            {{"name", option.name},
+             {"description", option.description},
+             {"usual", option.usual},
+             {"least", option.least},
+             {"most", option.most}}
+        );
+    }
+    return list;
+}
+
 json to_json(const plugin::PluginRegistry& registry) {
     json root{{"cuda", environment::has_cuda()}, {"algorithms", json::array()}, {"refused", json::array()}};
     for (const Listed& one : listed(registry)) {
@@ -82,8 +104,9 @@ json to_json(const plugin::PluginRegistry& registry) {
              {"file", one.file},
              {"plugin", one.plugin},
              {"engines", one.engines},
-             {"protocols", one.protocol.empty() ? json::array() : json::array({one.protocol})},
-             {"dtypes", one.dtypes}}
+             {"protocols", one.protocols},
+             {"dtypes", one.dtypes},
+             {"options", to_json(one.options)}}
         );
     }
     for (const plugin::Refused& refused : registry.refused()) {
@@ -93,13 +116,20 @@ json to_json(const plugin::PluginRegistry& registry) {
 }
 
 void print(const plugin::PluginRegistry& registry) {
-    std::cout << fmt::format("{:<18} {:<9} {:<20} {}\n", "algorithm", "protocol", "engines", "description");
+    constexpr const char* columns = "{:<18} {:<16} {:<20} {}\n";
+    std::cout << fmt::format(fmt::runtime(columns), "algorithm", "protocols", "engines", "description");
     for (const Listed& one : listed(registry)) {
+        const std::string protocols = one.protocols.empty() ? "-" : join(one.protocols, ",");
         std::cout << fmt::format(
-            "{:<18} {:<9} {:<20} {}\n", one.id, one.protocol.empty() ? "-" : one.protocol,
-            join(one.engines, ","), one.description
+            fmt::runtime(columns), one.id, protocols, join(one.engines, ","), one.description
         );
         std::cout << fmt::format("{:<18} {}; {}\n", "", one.file, join(one.dtypes, " "));
+        for (const ringscope_option& option : one.options) {
+            std::cout << fmt::format(
+                "{:<18} option {}: {}, {} to {}, usually {}\n", "", option.name, option.description,
+                option.least, option.most, option.usual
+            );
+        }
     }
     if (!environment::has_cuda()) {
         std::cout << "this build has no CUDA: " << cuda_engine << " and " << nccl_id << " cannot run in it\n";

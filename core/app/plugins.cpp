@@ -7,6 +7,27 @@
 #include "engine/host/engine.hpp"
 
 namespace ringscope::app {
+namespace {
+
+std::vector<OptionWord> options_of(const ringscope_algorithm& algorithm) {
+    std::vector<OptionWord> words;
+    for (std::int32_t i = 0; i < algorithm.option_count; ++i) {
+        const ringscope_option& option = algorithm.options[i];
+        words.push_back({option.name, option.least, option.most});
+    }
+    return words;
+}
+
+}  // namespace
+
+std::vector<std::string> protocols_of(const ringscope_algorithm& algorithm) {
+    std::vector<std::string> names;
+    for (std::int32_t i = 0; i < RINGSCOPE_PROTOCOL_COUNT; ++i) {
+        if (i == algorithm.protocol || (algorithm.protocols >> i & 1u) != 0)
+            names.emplace_back(name_of(static_cast<Protocol>(i)));
+    }
+    return names;
+}
 
 plugin::PluginRegistry find_plugins(const options::Options& options) {
     std::vector<std::string> folders =
@@ -17,6 +38,8 @@ plugin::PluginRegistry find_plugins(const options::Options& options) {
 
 Vocabulary vocabulary(const plugin::PluginRegistry& registry) {
     Vocabulary words{.algorithms = registry.ids(), .engines = {engine::host::HostEngine::name, cuda_engine}};
+    for (const plugin::Found& found : registry.algorithms())
+        words.words[found.algorithm->id] = {options_of(*found.algorithm), protocols_of(*found.algorithm)};
     words.algorithms.emplace_back(baseline::Mpi::id);
     words.algorithms.emplace_back(nccl_id);
     return words;

@@ -72,6 +72,9 @@ std::optional<DataType> data_type(std::string_view name) noexcept {
 std::optional<ReduceOp> reduce_op(std::string_view name) noexcept {
     return find<ReduceOp>(op_names, name);
 }
+std::optional<Protocol> protocol(std::string_view name) noexcept {
+    return find<Protocol>(protocol_names, name);
+}
 std::optional<Mode> mode(std::string_view name) noexcept {
     return find<Mode>(mode_names, name);
 }

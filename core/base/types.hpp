@@ -53,6 +53,7 @@ enum class Mode : std::int32_t { isolated, back_to_back, graph };
 /// The inverse of name_of; both spellings of a type are read. Nothing for a word that is no such name.
 [[nodiscard]] std::optional<DataType> data_type(std::string_view name) noexcept;
 [[nodiscard]] std::optional<ReduceOp> reduce_op(std::string_view name) noexcept;
+[[nodiscard]] std::optional<Protocol> protocol(std::string_view name) noexcept;
 [[nodiscard]] std::optional<Mode> mode(std::string_view name) noexcept;
 
 }  // namespace ringscope

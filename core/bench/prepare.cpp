@@ -15,14 +15,30 @@ using engine::host::HostEngine;
 
 constexpr engine::cuda::Defaults host_defaults{.channels = 1, .slots = 8, .slot_bytes = 65536};
 
-std::string key_of(const AlgorithmChoice& algorithm) {
-    std::string key = algorithm.id;
-    for (const auto& [name, value] : algorithm.params) key += " " + name + "=" + std::to_string(value);
+/// Cases that may share connections: of one schedule, with links that are alike.
+std::string key_of(const AlgorithmChoice& algorithm, const schedule::PlanRequest& request) {
+    std::string key = algorithm.id + " " + std::string{name_of(request.link.protocol)};
+    for (const std::int64_t value : request.options) key += " " + std::to_string(value);
+    for (const std::int64_t value : {std::int64_t{request.channels}, request.slots, request.slot_bytes})
+        key += " " + std::to_string(value);
     return key;
 }
 
 bool is_baseline(const Case& point) {
     return point.algorithm.id == Mpi::id || point.algorithm.id == Nccl::id;
+}
+
+/// The values of an algorithm's options, set or usual.
+std::vector<std::int64_t> options_of(const ringscope_algorithm& algorithm, const AlgorithmChoice& choice) {
+    std::vector<std::int64_t> values = schedule::usual_options(algorithm);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = choice.param(algorithm.options[i].name, values[i]);
+    return values;
+}
+
+bool can_use(const ringscope_algorithm& algorithm, std::int32_t protocol) {
+    return protocol == algorithm.protocol || (protocol >= 0 && protocol < RINGSCOPE_PROTOCOL_COUNT &&
+                                              (algorithm.protocols >> protocol & 1u) != 0);
 }
 
 void check_usable(const void* engine, const Unusable& reason) {
@@ -50,22 +66,60 @@ std::int32_t Preparer::most_channels() const {
 
 std::optional<schedule::Plan> Preparer::plan(const Case& point) const {
     if (is_baseline(point) || bootstrap_.size() == 1) return std::nullopt;
+    return schedule::make_plan(algorithm_of(point), plan_request(point));
+}
+
+/// What the user sets comes first, then what the algorithm chooses, then the engine's defaults.
+schedule::PlanRequest Preparer::plan_request(const Case& point) const {
     const ringscope_algorithm& algorithm = algorithm_of(point);
-    const auto protocol = static_cast<Protocol>(algorithm.protocol);
-    const bool cuda = engine_of(point) == CudaEngine::name;
-    const schedule::LinkFormat link = cuda ? CudaEngine::format(protocol) : HostEngine::format(protocol);
-    const engine::cuda::Defaults defaults =
-        cuda ? CudaEngine::defaults(protocol, bootstrap_.size(), point.bytes, most_channels())
-             : host_defaults;
-    return schedule::make_plan(
-        algorithm,
-        {.ranks = bootstrap_.size(),
-         .bytes = point.bytes,
-         .channels = static_cast<std::int32_t>(point.algorithm.param("channels", defaults.channels)),
-         .slots = point.algorithm.param("slots", defaults.slots),
-         .slot_bytes = point.algorithm.param("slot_bytes", defaults.slot_bytes),
-         .link = link}
-    );
+    const std::string engine = engine_of(point);
+    schedule::PlanRequest request{
+        .ranks = bootstrap_.size(), .bytes = point.bytes, .options = options_of(algorithm, point.algorithm)};
+    const ringscope_tuning tuning = tuning_of(point, request, engine);
+    const auto protocol = static_cast<Protocol>(tuning.protocol);
+    const bool cuda = engine == CudaEngine::name;
+    request.link = cuda ? CudaEngine::format(protocol) : HostEngine::format(protocol);
+    const std::int64_t largest = point.bytes / std::max(1, schedule::chunks_of(algorithm, request));
+    engine::cuda::Defaults defaults =
+        cuda ? CudaEngine::defaults(protocol, largest, most_channels()) : host_defaults;
+    if (tuning.channels > 0) defaults.channels = tuning.channels;
+    if (tuning.slot_bytes > 0) defaults.slot_bytes = tuning.slot_bytes;
+    request.channels = static_cast<std::int32_t>(point.algorithm.param("channels", defaults.channels));
+    request.slots = point.algorithm.param("slots", defaults.slots);
+    request.slot_bytes = point.algorithm.param("slot_bytes", defaults.slot_bytes);
+    return request;
+}
+
+ringscope_tuning Preparer::tuning_of(
+    const Case& point, const schedule::PlanRequest& request, const std::string& engine
+) const {
+    const ringscope_algorithm& algorithm = algorithm_of(point);
+    ringscope_tuning tuning{
+        .size = sizeof(ringscope_tuning),
+        .channels = 0,
+        .slot_bytes = 0,
+        .protocol = algorithm.protocol,
+        .engine = engine.c_str()};
+    const ringscope_place place = schedule::place_of(request, 0);
+    if (algorithm.tune != nullptr && algorithm.tune(&place, point.bytes, &tuning) != RINGSCOPE_OK)
+        throw Error{ExitCode::internal, point.algorithm.id + ": the plugin's tune() failed"};
+    if (const auto asked = protocol(point.algorithm.word("protocol")))
+        tuning.protocol = static_cast<std::int32_t>(*asked);
+    if (!can_use(algorithm, tuning.protocol))
+        throw Error{
+            ExitCode::internal,
+            point.algorithm.id + ": the plugin's tune() chose a protocol that it does not name"};
+    return tuning;
+}
+
+/// One rank needs no schedule, but it must be one that takes part.
+void Preparer::check_alone(const Case& point) const {
+    if (bootstrap_.size() > 1) return;
+    const ringscope_algorithm& algorithm = algorithm_of(point);
+    const schedule::PlanRequest request{.ranks = 1, .options = options_of(algorithm, point.algorithm)};
+    const ringscope_place place = schedule::place_of(request, 0);
+    if (algorithm.takes_part == nullptr || algorithm.takes_part(&place) != 0) return;
+    throw Error{ExitCode::usage, point.algorithm.id + " on 1 rank: no rank is left to take part"};
 }
 
 PreparedCase Preparer::prepare(const Case& point, std::int64_t operations) {
@@ -121,9 +175,11 @@ void Preparer::prepare_nccl(const Case& point, std::int64_t operations, Prepared
 
 void Preparer::prepare_schedule(const Case& point, std::int64_t operations, PreparedCase& prepared) {
     const ringscope_algorithm& algorithm = algorithm_of(point);
+    check_alone(point);
     prepared.protocol = name_of(static_cast<Protocol>(algorithm.protocol));
     prepared.plan = plan(point);
     if (prepared.plan) {
+        prepared.protocol = name_of(prepared.plan->request.link.protocol);
         prepared.declared = schedule::declared_traffic(*prepared.plan);
         prepared.closed_form = schedule::closed_form_traffic(algorithm, prepared.plan->request);
     } else {
@@ -164,8 +220,9 @@ void Preparer::prepare_on_host(const Case& point, PreparedCase& prepared) {
     const void* extension =
         algorithm.get_extension == nullptr ? nullptr : algorithm.get_extension(RINGSCOPE_HOST_KERNEL);
     if (extension == nullptr) {
-        prepared.collective =
-            engines_.host.prepare(key_of(point.algorithm), *prepared.plan, point.dtype, point.op);
+        prepared.collective = engines_.host.prepare(
+            key_of(point.algorithm, prepared.plan->request), *prepared.plan, point.dtype, point.op
+        );
         return;
     }
     prepared.traced = false;

@@ -60,6 +60,11 @@ class Preparer {
 
  private:
     [[nodiscard]] std::int32_t most_channels() const;
+    [[nodiscard]] schedule::PlanRequest plan_request(const Case& point) const;
+    [[nodiscard]] ringscope_tuning tuning_of(
+        const Case& point, const schedule::PlanRequest& request, const std::string& engine
+    ) const;
+    void check_alone(const Case& point) const;
     void prepare_mpi(const Case& point, PreparedCase& prepared);
     void prepare_nccl(const Case& point, std::int64_t operations, PreparedCase& prepared);
     void prepare_schedule(const Case& point, std::int64_t operations, PreparedCase& prepared);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <sstream>
 
 #include "bench/memory.hpp"
@@ -115,21 +116,27 @@ double waited_share(const std::vector<RankResult>& results, std::int32_t side_by
     return all > 0 ? waited / all / side_by_side : nan;
 }
 
-/// The first sample whose outputs differ between ranks, in words; "" when there is none.
-std::string different_outputs(const std::vector<RankResult>& results) {
-    for (std::size_t i = 0; i < results.front().hashes.size(); ++i) {
-        for (std::size_t rank = 1; rank < results.size(); ++rank) {
-            if (results[rank].hashes[i] == results[0].hashes[i]) continue;
+/// The first sample whose outputs differ between the ranks that take part, in words; "" when there is none.
+std::string different_outputs(
+    const std::vector<RankResult>& results, const std::vector<std::int32_t>& members
+) {
+    const RankResult& first = results[static_cast<std::size_t>(members.front())];
+    for (std::size_t i = 0; i < first.hashes.size(); ++i) {
+        for (const std::int32_t rank : members) {
+            if (results[static_cast<std::size_t>(rank)].hashes[i] == first.hashes[i]) continue;
             return "iteration " + std::to_string(i) + ": the output of rank " + std::to_string(rank) +
-                   " differs from that of rank 0";
+                   " differs from that of rank " + std::to_string(members.front());
         }
     }
     return "";
 }
 
 /// The verdict on the data, which comes first, and on the traffic.
-void judge(const std::vector<RankResult>& results, const Ledger& ledger, report::CaseSummary& summary) {
-    std::string what = different_outputs(results);
+void judge(
+    const std::vector<RankResult>& results, const std::vector<std::int32_t>& members, const Ledger& ledger,
+    report::CaseSummary& summary
+) {
+    std::string what = different_outputs(results, members);
     for (auto result = results.rbegin(); result != results.rend(); ++result) {
         summary.row.wrong += result->wrong;
         if (!result->what.empty()) what = result->what;
@@ -138,7 +145,8 @@ void judge(const std::vector<RankResult>& results, const Ledger& ledger, report:
     if (what.empty() && !ledger.differences.empty()) what = "traffic: " + ledger.differences.front();
     summary.row.status = what.empty() ? trace::CaseStatus::ok : trace::CaseStatus::wrong;
     summary.row.reason = what;
-    if (!results.front().hashes.empty()) summary.row.output_hash = results.front().hashes.back();
+    const RankResult& first = results[static_cast<std::size_t>(members.front())];
+    if (!first.hashes.empty()) summary.row.output_hash = first.hashes.back();
 }
 
 /// On a busy machine all samples may be late: times that include the delay, and say so, are more use than
@@ -301,8 +309,17 @@ void Runner::check_memory(const Case& point) const {
                                      std::to_string(available) + " left in all"};
 }
 
+/// The ranks that contribute and receive: all of them but for a schedule with ranks that only serve.
+std::vector<std::int32_t> Runner::members_of(const PreparedCase& prepared) const {
+    if (prepared.plan) return prepared.plan->members;
+    std::vector<std::int32_t> all(static_cast<std::size_t>(bootstrap_.size()));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+}
+
 std::unique_ptr<CaseBuffers> Runner::make_buffers(const Case& point, const PreparedCase& prepared) const {
-    verify::Verifier verifier{verify::Pattern{point.dtype, point.op, bootstrap_.size(), experiment_.verify}};
+    verify::Verifier verifier{
+        verify::Pattern{point.dtype, point.op, members_of(prepared), experiment_.verify}};
     const std::int64_t operations = operations_per_sample(point, experiment_);
     if (prepared.user_memory == nullptr) {
         return std::make_unique<HostBuffers>(point, std::move(verifier), bootstrap_.rank(), operations);
@@ -332,7 +349,7 @@ void Runner::settle(
     const std::vector<trace::EventRow> events = count_events(prepared, results, summary.row);
     const Ledger ledger =
         make_ledger(summary.row.case_index, prepared, events, summary.row.events_dropped > 0);
-    judge(results, ledger, summary);
+    judge(results, members_of(prepared), ledger, summary);
     set_times(results, summary);
     note_choice(prepared, summary.row);
     if (prepared.declared) {

@@ -45,6 +45,7 @@ class Runner {
  private:
     void run_case(const Case& point);
     void measure(const Case& point, report::CaseSummary& summary);
+    [[nodiscard]] std::vector<std::int32_t> members_of(const PreparedCase& prepared) const;
     [[nodiscard]] std::unique_ptr<CaseBuffers> make_buffers(const Case& point, const PreparedCase& prepared)
         const;
     void check_memory(const Case& point) const;

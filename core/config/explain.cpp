@@ -93,6 +93,10 @@ const Node* child_node(const Node& node, const std::string& element) {
     return index && *index < node.items.size() ? &node.items[*index] : nullptr;
 }
 
+bool takes_other_keys(const Json& schema) {
+    return schema.contains("additionalProperties") && schema["additionalProperties"].is_object();
+}
+
 const Json* child_schema(const Json& unresolved, const Node& node, const std::string& element) {
     const Json& schema = schema_for(unresolved, node.kind);
     if (node.kind == Kind::list) return schema.contains("items") ? &schema["items"] : nullptr;
@@ -100,7 +104,8 @@ const Json* child_schema(const Json& unresolved, const Node& node, const std::st
         return &schema["properties"][element];
     }
     const auto patterns = schema.find("patternProperties");
-    return patterns != schema.end() ? &patterns->front() : nullptr;
+    if (patterns != schema.end()) return &patterns->front();
+    return takes_other_keys(schema) ? &schema["additionalProperties"] : nullptr;
 }
 
 std::optional<Place> find_place(const Node& document, const Path& path) {
@@ -132,7 +137,7 @@ std::string unknown(const std::string& what, const std::string& word, const std:
 
 std::vector<Fault> unknown_keys(const Node& map, const Json& schema) {
     std::vector<Fault> faults;
-    if (!schema.contains("properties")) return faults;
+    if (!schema.contains("properties") || takes_other_keys(schema)) return faults;
     const auto known = keys_of(schema["properties"]);
     for (const Entry& entry : map.entries) {
         if (std::ranges::find(known, entry.key) != known.end()) continue;

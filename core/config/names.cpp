@@ -12,13 +12,14 @@
 namespace ringscope::config {
 namespace {
 
-constexpr std::array<std::string_view, 10> planned_algorithms{
-    "ring-ll128",     "tree-ll",  "tree-simple", "parameter-server", "ipc-pcie",
-    "ipc-pcie-naive", "one-shot", "two-shot",    "halving-doubling", "hierarchical"};
+constexpr std::array<std::string_view, 2> planned_algorithms{"ring-ll128", "hierarchical"};
 constexpr std::array<std::string_view, 4> planned_engines{
     "cuda-staged", "cuda-host-driven", "nccl", "simgrid"};
 
-/// The schema knows which parameters there are; these are NCCL's alone.
+/// The schema knows these; the others are an algorithm's own options.
+constexpr std::array<std::string_view, 5> common_params{
+    "channels", "slots", "slot_bytes", "threads", "protocol"};
+/// These are NCCL's alone.
 constexpr std::array<std::string_view, 5> nccl_params{"algo", "proto", "window", "min_ctas", "max_ctas"};
 
 bool contains(const auto& words, std::string_view word) {
@@ -41,17 +42,50 @@ const Node& id_of(const Node& algorithm) {
     return algorithm.kind == Kind::map ? algorithm.at("id") : algorithm;
 }
 
-/// The parameters of an algorithm that have a meaning for NCCL alone.
-std::vector<Fault> misplaced_params(const Node& algorithm) {
+/// The parameters that an algorithm takes.
+std::vector<std::string> params_of(const std::string& id, const AlgorithmWords& words) {
+    std::vector<std::string> names{common_params.begin(), common_params.end()};
+    for (const OptionWord& option : words.options) names.push_back(option.name);
+    if (id == "nccl") names.insert(names.end(), nccl_params.begin(), nccl_params.end());
+    return names;
+}
+
+std::string fault_of_name(const std::string& id, const std::string& name, const AlgorithmWords& words) {
+    const std::vector<std::string> known = params_of(id, words);
+    if (contains(known, name)) return "";
+    if (contains(nccl_params, name))
+        return "`" + name + "` is a parameter of `nccl` alone; `" + id + "` takes `" + join(known, "`, `") +
+               "`";
+    return unknown("key", name, known, false);
+}
+
+std::string fault_of_value(const std::string& id, const Entry& param, const AlgorithmWords& words) {
+    if (param.key == "protocol" && !contains(words.protocols, param.value.text)) {
+        return "`" + id + "` cannot be played with protocol `" + param.value.text + "`" +
+               (words.protocols.empty() ? "" : ", it can with `" + join(words.protocols, "`, `") + "`");
+    }
+    const auto option = std::ranges::find(words.options, param.key, &OptionWord::name);
+    if (option == words.options.end()) return "";
+    const std::int64_t value = param.value.kind == Kind::boolean ? param.value.boolean : param.value.integer;
+    if (value >= option->least && value <= option->most) return "";
+    return "`" + param.key + "` of `" + id + "` must be from " + std::to_string(option->least) + " to " +
+           std::to_string(option->most) + ", found " + shown(param.value);
+}
+
+/// The parameters that an algorithm does not take, or not with this value.
+std::vector<Fault> wrong_params(const Node& algorithm, const Vocabulary& vocabulary) {
     std::vector<Fault> faults;
     const Node* params = algorithm.find("params");
-    if (!params || id_of(algorithm).text == "nccl") return faults;
-    for (const Entry& entry : params->entries) {
-        if (!contains(nccl_params, entry.key)) continue;
-        faults.push_back(
-            {entry.mark, "`" + entry.key + "` is a parameter of `nccl` alone; `" + id_of(algorithm).text +
-                             "` takes `channels`, `slots`, `slot_bytes`, `threads`"}
-        );
+    if (!params) return faults;
+    const std::string& id = id_of(algorithm).text;
+    const auto found = vocabulary.words.find(id);
+    const AlgorithmWords words = found == vocabulary.words.end() ? AlgorithmWords{} : found->second;
+    for (const Entry& param : params->entries) {
+        if (const std::string fault = fault_of_name(id, param.key, words); !fault.empty()) {
+            faults.push_back({param.mark, fault});
+        } else if (const std::string wrong = fault_of_value(id, param, words); !wrong.empty()) {
+            faults.push_back({param.value.mark, wrong});
+        }
     }
     return faults;
 }
@@ -68,8 +102,10 @@ std::vector<Fault> unknown_names(const Node& document, const Vocabulary& vocabul
     };
     const Node& sweep = document.at("sweep");
     for (const Node& algorithm : sweep.at("algorithms").items) {
+        const std::size_t before = faults.size();
         check("algorithm", id_of(algorithm), vocabulary.algorithms, planned_algorithms);
-        std::ranges::move(misplaced_params(algorithm), std::back_inserter(faults));
+        if (faults.size() > before) continue;
+        std::ranges::move(wrong_params(algorithm, vocabulary), std::back_inserter(faults));
     }
     for (const Node& engine : sweep.at("engines").items) check("engine", engine, engines, planned_engines);
     return faults;

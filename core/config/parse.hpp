@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,10 +13,23 @@
 
 namespace ringscope {
 
+/// A whole number that an algorithm takes besides what all of them take.
+struct OptionWord {
+    std::string name;
+    std::int64_t least = 0, most = 0;
+};
+
+/// What an algorithm leaves open.
+struct AlgorithmWords {
+    std::vector<OptionWord> options{};
+    std::vector<std::string> protocols{};  ///< that it can be played with
+};
+
 /// The names that exist in this program; what an experiment may name besides them is the engine `auto`.
 struct Vocabulary {
     std::vector<std::string> algorithms;
     std::vector<std::string> engines;
+    std::map<std::string, AlgorithmWords> words{};  ///< of algorithms that leave something open
 };
 
 /// The letters of nccl-tests, as typed.

@@ -83,6 +83,9 @@ void check_ctas(const Node& params) {
 
 void canonicalize_params(Node& params) {
     sort_keys(params);
+    for (Entry& param : params.entries) {
+        if (param.value.kind == Kind::boolean) param.value = make_integer(param.value.boolean, param.mark);
+    }
     check_ctas(params);
     if (Node* slot_bytes = params.find("slot_bytes")) {
         canonicalize_bytes(*slot_bytes);

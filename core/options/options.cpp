@@ -237,6 +237,7 @@ void read_describe(const Page& page, const Parsed& parsed, Options& options) {
         throw usage(page, "--bytes takes a size like 4096, 64KiB or 100MB, not `" + *bytes + "`");
     options.ranks = *ranks;
     options.bytes = *bytes;
+    options.params = texts_of(parsed.values, "param");
 }
 
 void read_validate(const Page& page, const Parsed& parsed, Options& options) {

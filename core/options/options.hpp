@@ -31,9 +31,10 @@ struct Options {
     std::optional<int> virtual_ranks;  ///< so many ranks as threads of this one process, for correctness
     Letters letters;                   ///< run without a file; the configuration reads and checks the values
 
-    std::string algorithm;  ///< describe
-    int ranks = 0;          ///< describe
-    std::string bytes;      ///< describe: a size that parse_bytes() reads
+    std::string algorithm;            ///< describe
+    int ranks = 0;                    ///< describe
+    std::vector<std::string> params;  ///< describe: name=value, each
+    std::string bytes;                ///< describe: a size that parse_bytes() reads
 
     std::vector<std::string> plugin_path;
     int verbosity = 0;  ///< -1 for -q, one more for every -v

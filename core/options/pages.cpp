@@ -26,6 +26,7 @@ constexpr std::array<Page, 4> all_pages{{
      "ringscope describe ALGORITHM --ranks N --bytes M [OPTION]...",
      "steps and bytes of an algorithm, per rank and per directed link, without running it",
      "  ringscope describe ring-simple --ranks 64 --bytes 100MB\n"
+     "  ringscope describe parameter-server --ranks 4 --bytes 1KiB --param servers=2\n"
      "  ringscope describe ring-ll --ranks 3 --bytes 1KiB --json\n"},
     {Command::validate, "validate", "CONFIG.yaml", "ringscope validate CONFIG.yaml [OPTION]...",
      "say what is wrong in a configuration, with line and column",
@@ -85,8 +86,9 @@ void add_json(po::options_description& options) {
 }
 
 void add_describe(po::options_description& options) {
-    options.add_options(
-    )("ranks", text("N"), "number of ranks")("bytes", text("SIZE"), "size of the message");
+    options.add_options()("ranks", text("N"), "number of ranks")(
+        "bytes", text("SIZE"), "size of the message"
+    )("param", texts("NAME=N"), "an option of the algorithm; repeatable");
     add_json(options);
 }
 

@@ -3,7 +3,12 @@
 #include "plugin/registry.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
 #include <filesystem>
+#include <span>
+#include <string_view>
 #include <system_error>
 
 #include "base/error.hpp"
@@ -49,19 +54,58 @@ bool is_id(const char* id) {
     return !text.empty() && text.size() < 32 && std::ranges::all_of(text, lower);
 }
 
-void check_algorithm(const ringscope_algorithm* algorithm, std::int32_t index) {
-    const std::string which = "algorithm " + std::to_string(index) + " ";
-    if (algorithm == nullptr) refuse(which + "is missing");
-    if (algorithm->size < sizeof(ringscope_algorithm))
-        refuse(which + "is shorter than this ABI version says");
-    if (!is_id(algorithm->id))
+/// What all algorithms have; an option of this name could not be told from it.
+constexpr std::array<std::string_view, 6> common_params{"channels", "slots",    "slot_bytes",
+                                                        "threads",  "protocol", "copy_engine"};
+
+bool is_option_name(const char* name) {
+    const std::string text = name == nullptr ? "" : name;
+    const auto lower = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
+    return !text.empty() && text.size() < 32 && std::ranges::all_of(text, lower) &&
+           std::ranges::find(common_params, text) == common_params.end();
+}
+
+void check_options(const ringscope_algorithm& algorithm) {
+    const std::string id = algorithm.id;
+    if (algorithm.option_count < 0 || algorithm.option_count > RINGSCOPE_MOST_OPTIONS ||
+        (algorithm.option_count > 0 && algorithm.options == nullptr)) {
+        refuse(id + " has no valid list of options");
+    }
+    for (const ringscope_option& option :
+         std::span{algorithm.options, static_cast<std::size_t>(algorithm.option_count)}) {
+        if (!is_option_name(option.name) || option.description == nullptr)
+            refuse(id + " has an option without a name of its own or a description");
+        if (option.least > option.usual || option.usual > option.most)
+            refuse(id + "'s option " + option.name + " is not within its own bounds by default");
+    }
+}
+
+void check_protocols(const ringscope_algorithm& algorithm) {
+    constexpr std::uint32_t known = (1u << RINGSCOPE_PROTOCOL_COUNT) - 1;
+    const bool own = algorithm.protocol >= 0 && algorithm.protocol < RINGSCOPE_PROTOCOL_COUNT;
+    if (own && (algorithm.protocols & ~known) == 0) return;
+    refuse(std::string{algorithm.id} + " names a protocol that is not known here");
+}
+
+void check_algorithm(const ringscope_algorithm& algorithm, const std::string& which) {
+    if (!is_id(algorithm.id))
         refuse(which + "has no id of lower-case letters, digits and hyphens (at most 31)");
-    if (algorithm->protocol < 0 || algorithm->protocol >= RINGSCOPE_PROTOCOL_COUNT) {
-        refuse(std::string{algorithm->id} + " names a protocol that is not known here");
+    check_protocols(algorithm);
+    const bool counts = algorithm.chunks != nullptr || algorithm.chunks_at != nullptr;
+    if (algorithm.description == nullptr || !counts || algorithm.play == nullptr) {
+        refuse(std::string{algorithm.id} + " has no description, chunks or play");
     }
-    if (algorithm->description == nullptr || algorithm->chunks == nullptr || algorithm->play == nullptr) {
-        refuse(std::string{algorithm->id} + " has no description, chunks or play");
-    }
+    check_options(algorithm);
+}
+
+/// The plugin's table, with what it was built too early for left empty.
+ringscope_algorithm table_of(const ringscope_algorithm* algorithm, const std::string& which) {
+    constexpr std::size_t first_size = offsetof(ringscope_algorithm, option_count);
+    if (algorithm == nullptr) refuse(which + "is missing");
+    if (algorithm->size < first_size) refuse(which + "is shorter than this ABI version says");
+    ringscope_algorithm table{};
+    std::memcpy(&table, algorithm, std::min<std::size_t>(algorithm->size, sizeof(table)));
+    return table;
 }
 
 std::vector<std::string> files_in(const std::string& folder) {
@@ -106,14 +150,15 @@ void PluginRegistry::load(const std::string& file) {
 void PluginRegistry::add(const ringscope_plugin& plugin, const std::string& file) {
     std::vector<Found> found;
     for (std::int32_t i = 0; i < plugin.algorithm_count; ++i) {
-        const ringscope_algorithm* algorithm = plugin.algorithm(i);
-        check_algorithm(algorithm, i);
-        if (find_in(found, algorithm->id) != nullptr) refuse(std::string{algorithm->id} + " is there twice");
-        if (const Found* first = find(algorithm->id)) {
-            refused_.push_back({file, std::string{algorithm->id} + " is already there, from " + first->file});
+        const std::string which = "algorithm " + std::to_string(i) + " ";
+        const ringscope_algorithm& algorithm = tables_.emplace_back(table_of(plugin.algorithm(i), which));
+        check_algorithm(algorithm, which);
+        if (find_in(found, algorithm.id) != nullptr) refuse(std::string{algorithm.id} + " is there twice");
+        if (const Found* first = find(algorithm.id)) {
+            refused_.push_back({file, std::string{algorithm.id} + " is already there, from " + first->file});
             continue;
         }
-        found.push_back({algorithm, file, std::string{plugin.name} + " " + plugin.version});
+        found.push_back({&algorithm, file, std::string{plugin.name} + " " + plugin.version});
     }
     algorithms_.insert(algorithms_.end(), found.begin(), found.end());
 }

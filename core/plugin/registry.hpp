@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <deque>
 #include <set>
 #include <span>
 #include <string>
@@ -43,6 +44,7 @@ class PluginRegistry {
     void load(const std::string& file);
     void add(const ringscope_plugin& plugin, const std::string& file);
 
+    std::deque<ringscope_algorithm> tables_;  ///< the plugins' own, filled up to this program's size
     std::vector<Found> algorithms_;
     std::vector<Refused> refused_;
     std::set<std::string> seen_;  ///< files, by their canonical names

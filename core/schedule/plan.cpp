@@ -13,14 +13,22 @@ namespace ringscope::schedule {
 namespace {
 
 std::string title(const ringscope_algorithm& algorithm, const PlanRequest& request) {
-    return std::string{algorithm.id} + " on " + std::to_string(request.ranks) + " ranks: ";
+    std::string text = algorithm.id;
+    for (std::size_t i = 0; i < request.options.size(); ++i)
+        text += std::string{i == 0 ? " with " : ", "} + algorithm.options[i].name + " " +
+                std::to_string(request.options[i]);
+    return text + " on " + std::to_string(request.ranks) + " ranks: ";
 }
 
-std::int32_t chunks_of(const ringscope_algorithm& algorithm, const PlanRequest& request) {
-    const std::int32_t chunks = algorithm.chunks(request.ranks);
-    if (chunks < 1)
-        throw Error{ExitCode::usage, title(algorithm, request) + "does not support this number of ranks"};
-    return chunks;
+std::vector<std::int32_t> members_of(const ringscope_algorithm& algorithm, const PlanRequest& request) {
+    std::vector<std::int32_t> members;
+    for (std::int32_t rank = 0; rank < request.ranks; ++rank) {
+        const ringscope_place place = place_of(request, rank);
+        if (algorithm.takes_part == nullptr || algorithm.takes_part(&place) != 0) members.push_back(rank);
+    }
+    if (members.empty())
+        throw Error{ExitCode::wrong_result, title(algorithm, request) + "no rank takes part"};
+    return members;
 }
 
 /// Slices so that no message of the largest chunk exceeds what `parts` slots hold.
@@ -42,15 +50,11 @@ void record_all(const ringscope_algorithm& algorithm, Plan& plan) {
     plan.programs.assign(static_cast<std::size_t>(request.channels), {});
     for (std::int32_t channel = 0; channel < request.channels; ++channel) {
         for (std::int32_t rank = 0; rank < request.ranks; ++rank) {
-            plan.programs[static_cast<std::size_t>(channel)].push_back(record(
-                algorithm, {.size = sizeof(ringscope_place),
-                            .ranks = request.ranks,
-                            .rank = rank,
-                            .channels = request.channels,
-                            .channel = channel,
-                            .slices = plan.slices,
-                            .in_flight = std::clamp<std::int64_t>(request.slots / plan.parts, 1, plan.slices)}
-            ));
+            ringscope_place place = place_of(request, rank);
+            place.channel = channel;
+            place.slices = plan.slices;
+            place.in_flight = std::clamp<std::int64_t>(request.slots / plan.parts, 1, plan.slices);
+            plan.programs[static_cast<std::size_t>(channel)].push_back(record(algorithm, place));
         }
     }
 }
@@ -58,7 +62,7 @@ void record_all(const ringscope_algorithm& algorithm, Plan& plan) {
 void prove(const ringscope_algorithm& algorithm, const Plan& plan) {
     for (const auto& programs : plan.programs) {
         for (const bool in_place : {false, true}) {
-            const std::string fault = disprove(programs, plan.chunks, plan.slices, in_place);
+            const std::string fault = disprove(programs, plan.chunks, plan.slices, in_place, plan.members);
             if (fault.empty()) continue;
             throw Error{
                 ExitCode::wrong_result,
@@ -78,15 +82,42 @@ std::string deadlock(const Plan& plan) {
 
 }  // namespace
 
+ringscope_place place_of(const PlanRequest& request, std::int32_t rank) {
+    return {
+        .size = sizeof(ringscope_place),
+        .ranks = request.ranks,
+        .rank = rank,
+        .channels = request.channels,
+        .channel = 0,
+        .slices = 1,
+        .in_flight = 1,
+        .options = request.options.empty() ? nullptr : request.options.data()};
+}
+
+std::int32_t chunks_of(const ringscope_algorithm& algorithm, const PlanRequest& request) {
+    const std::int32_t chunks = chunks_at(algorithm, place_of(request, 0));
+    if (chunks < 1)
+        throw Error{ExitCode::usage, title(algorithm, request) + "does not support this number of ranks"};
+    return chunks;
+}
+
 Range Plan::piece(std::int32_t channel, std::int32_t chunk, std::int64_t slice) const {
     const Range whole = cut({0, request.bytes}, chunks, chunk);
     return cut(cut(whole, request.channels, channel), slices, slice);
 }
 
+std::vector<std::int64_t> usual_options(const ringscope_algorithm& algorithm) {
+    std::vector<std::int64_t> values;
+    for (std::int32_t i = 0; i < algorithm.option_count; ++i) values.push_back(algorithm.options[i].usual);
+    return values;
+}
+
 Plan make_plan(const ringscope_algorithm& algorithm, const PlanRequest& request) {
     Plan plan;
     plan.request = request;
-    plan.chunks = chunks_of(algorithm, request);
+    if (request.options.empty()) plan.request.options = usual_options(algorithm);
+    plan.chunks = chunks_of(algorithm, plan.request);
+    plan.members = members_of(algorithm, plan.request);
     std::string cycle;
     for (plan.parts = std::max(request.link.parts, request.link.min_parts);
          plan.parts >= request.link.min_parts; --plan.parts) {

@@ -36,8 +36,19 @@ struct PlanRequest {
     std::int32_t channels = 1;
     std::int64_t slots = 0;       ///< of every connection
     std::int64_t slot_bytes = 0;  ///< on the wire
-    LinkFormat link;
+    LinkFormat link{};
+    std::vector<std::int64_t> options{};  ///< of the algorithm, all of them in order; empty: as usual
 };
+
+/// What a plugin is asked for a rank of this request, on channel 0, for the whole chunk.
+[[nodiscard]] ringscope_place place_of(const PlanRequest& request, std::int32_t rank);
+
+/// Chunks that the algorithm cuts a message into. Throws Error (usage) where it does not support this number
+/// of ranks with these options.
+[[nodiscard]] std::int32_t chunks_of(const ringscope_algorithm& algorithm, const PlanRequest& request);
+
+/// The values of an algorithm's options where a user sets none.
+[[nodiscard]] std::vector<std::int64_t> usual_options(const ringscope_algorithm& algorithm);
 
 /// A schedule fitted to a message: the recorded and numbered programs of all ranks, and how the message is
 /// cut.
@@ -46,6 +57,7 @@ struct Plan {
     std::int32_t chunks = 1;
     std::int64_t slices = 1;
     std::int64_t parts = 1;
+    std::vector<std::int32_t> members;           ///< ranks that contribute and receive, in ascending order
     std::int32_t steps = 0;                      ///< hops on the longest path: 2(N-1) for a ring
     std::vector<std::vector<Program>> programs;  ///< [channel][rank]
 

@@ -97,8 +97,12 @@ std::string where(const ringscope_algorithm& algorithm, const ringscope_place& p
 
 }  // namespace
 
+std::int32_t chunks_at(const ringscope_algorithm& algorithm, const ringscope_place& place) {
+    return algorithm.chunks_at != nullptr ? algorithm.chunks_at(&place) : algorithm.chunks(place.ranks);
+}
+
 Program record(const ringscope_algorithm& algorithm, const ringscope_place& place) {
-    Recorder recorder{place, algorithm.chunks(place.ranks)};
+    Recorder recorder{place, chunks_at(algorithm, place)};
     const ringscope_sink sink{sizeof(ringscope_sink), &recorder, Recorder::on_op, Recorder::on_fail};
     const std::int32_t status = algorithm.play(&place, &sink);
     const std::string at = where(algorithm, place, recorder.program.ops.size());

@@ -42,6 +42,10 @@ struct Program {
     }
 };
 
+/// Chunks that the algorithm cuts a message into at this place, its rank and channel aside; 0 where it does
+/// not support the number of ranks or the options.
+[[nodiscard]] std::int32_t chunks_at(const ringscope_algorithm& algorithm, const ringscope_place& place);
+
 /// Plays the algorithm at one place and keeps its ops, checked one by one (peers in range and distinct,
 /// chunks and slices in range, something to read). Throws Error: wrong_result for an op that makes no sense,
 /// internal for a plugin that threw.

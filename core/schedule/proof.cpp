@@ -22,12 +22,17 @@ struct Value {
 
 class Proof {
  public:
-    Proof(std::span<const Program> programs, std::int32_t chunks, std::int64_t slices, bool in_place)
+    Proof(
+        std::span<const Program> programs, std::int32_t chunks, std::int64_t slices, bool in_place,
+        std::span<const std::int32_t> members
+    )
         : programs_{programs},
           chunks_{chunks},
           slices_{slices},
           in_place_{in_place},
+          takes_part_(programs.size(), members.empty() ? 1 : 0),
           outputs_(programs.size()) {
+        for (const std::int32_t rank : members) takes_part_[static_cast<std::size_t>(rank)] = 1;
         for (auto& output : outputs_) output.resize(static_cast<std::size_t>(slices * chunks));
     }
 
@@ -102,7 +107,10 @@ class Proof {
     std::string check_outputs() const {
         for (std::size_t rank = 0; rank < outputs_.size(); ++rank) {
             for (std::int64_t cell = 0; cell < slices_ * chunks_; ++cell) {
-                const std::string fault = fault_of(outputs_[rank][static_cast<std::size_t>(cell)]);
+                const std::optional<Value>& value = outputs_[rank][static_cast<std::size_t>(cell)];
+                const std::string fault = takes_part_[rank] != 0 ? fault_of(value)
+                                          : value                ? "stored to by a rank that only serves"
+                                                                 : "";
                 if (fault.empty()) continue;
                 return "output of rank " + std::to_string(rank) + ", slice " +
                        std::to_string(cell / chunks_) + ", chunk " + std::to_string(cell % chunks_) + ": " +
@@ -112,10 +120,10 @@ class Proof {
         return "";
     }
 
-    static std::string fault_of(const std::optional<Value>& value) {
+    [[nodiscard]] std::string fault_of(const std::optional<Value>& value) const {
         if (!value) return "never stored";
         for (std::size_t rank = 0; rank < value->times.size(); ++rank) {
-            if (value->times[rank] == 1) continue;
+            if (value->times[rank] == takes_part_[rank]) continue;
             return "holds the contribution of rank " + std::to_string(rank) + " " +
                    std::to_string(value->times[rank]) + " times";
         }
@@ -143,6 +151,7 @@ class Proof {
     std::int32_t chunks_;
     std::int64_t slices_;
     bool in_place_;
+    std::vector<std::uint8_t> takes_part_;  ///< 0 or 1 for each rank
     std::vector<std::vector<std::optional<Value>>> outputs_;
     std::map<std::pair<std::int32_t, std::int32_t>, std::deque<InFlight>> in_flight_;
     std::string fault_;
@@ -151,9 +160,10 @@ class Proof {
 }  // namespace
 
 std::string disprove(
-    std::span<const Program> programs, std::int32_t chunks, std::int64_t slices, bool in_place
+    std::span<const Program> programs, std::int32_t chunks, std::int64_t slices, bool in_place,
+    std::span<const std::int32_t> members
 ) {
-    return Proof{programs, chunks, slices, in_place}.run();
+    return Proof{programs, chunks, slices, in_place, members}.run();
 }
 
 }  // namespace ringscope::schedule

@@ -38,15 +38,9 @@ DeclaredTraffic declared_traffic(const Plan& plan) {
     return traffic;
 }
 
-LinkBytes closed_form_traffic(const ringscope_algorithm& algorithm, const PlanRequest& request) {
-    const ringscope_place place{
-        .size = sizeof(ringscope_place),
-        .ranks = request.ranks,
-        .rank = 0,
-        .channels = request.channels,
-        .channel = 0,
-        .slices = 1,
-        .in_flight = 1};
+LinkBytes closed_form_traffic(const ringscope_algorithm& algorithm, PlanRequest request) {
+    if (request.options.empty()) request.options = usual_options(algorithm);
+    const ringscope_place place = place_of(request, 0);
     LinkBytes traffic{request.ranks};
     for (std::int32_t src = 0; src < request.ranks; ++src) {
         for (std::int32_t dst = 0; dst < request.ranks; ++dst) {
@@ -58,28 +52,54 @@ LinkBytes closed_form_traffic(const ringscope_algorithm& algorithm, const PlanRe
     return traffic;
 }
 
-Description describe(const ringscope_algorithm& algorithm, std::int32_t ranks, std::int64_t bytes) {
+namespace {
+
+std::vector<DrawnMessage> draw(const Plan& plan) {
+    std::vector<DrawnMessage> messages;
+    for (std::int32_t rank = 0; rank < plan.request.ranks; ++rank) {
+        const Program& program = plan.programs[0][static_cast<std::size_t>(rank)];
+        for (const Op& op : program.ops) {
+            const std::int64_t bytes = plan.piece(0, op).size;
+            if (bytes == 0) continue;
+            for (const Message& m : program.sends(op))
+                messages.push_back({m.step, op.phase, rank, m.peer, op.chunk, bytes});
+        }
+    }
+    std::ranges::sort(messages);
+    return messages;
+}
+
+}  // namespace
+
+Description describe(
+    const ringscope_algorithm& algorithm, std::int32_t ranks, std::int64_t bytes,
+    const std::vector<std::int64_t>& options
+) {
     const PlanRequest request{
         .ranks = ranks,
         .bytes = bytes,
         .channels = 1,
         .slots = unlimited_slots,
         .slot_bytes = std::max<std::int64_t>(bytes + cut_unit, cut_unit),
-        .link = {}};
+        .link = {},
+        .options = options.empty() ? usual_options(algorithm) : options};
     Description description{
         .id = algorithm.id,
         .text = algorithm.description,
         .protocol = static_cast<Protocol>(algorithm.protocol),
         .ranks = ranks,
         .bytes = bytes,
+        .options = request.options,
+        .messages = {},
         .declared = LinkBytes{ranks},
         .closed_form = LinkBytes{ranks}};
     if (ranks == 1) return description;
     const Plan plan = make_plan(algorithm, request);
     description.steps = plan.steps;
     description.chunks = plan.chunks;
+    description.messages = draw(plan);
     description.declared = declared_traffic(plan).payload;
-    description.closed_form = closed_form_traffic(algorithm, request);
+    description.closed_form = closed_form_traffic(algorithm, plan.request);
     return description;
 }
 

@@ -44,7 +44,14 @@ struct DeclaredTraffic {
 [[nodiscard]] DeclaredTraffic declared_traffic(const Plan& plan);
 
 /// What the algorithm's law says, which does not see the schedule; -1 everywhere when it has none.
-[[nodiscard]] LinkBytes closed_form_traffic(const ringscope_algorithm& algorithm, const PlanRequest& request);
+[[nodiscard]] LinkBytes closed_form_traffic(const ringscope_algorithm& algorithm, PlanRequest request);
+
+/// One message on paper.
+struct DrawnMessage {
+    std::int32_t step = 0, phase = 0, src = 0, dst = 0, chunk = 0;
+    std::int64_t bytes = 0;
+    auto operator<=>(const DrawnMessage&) const = default;
+};
 
 /// The steps and bytes of an algorithm on paper, for `ringscope describe`.
 struct Description {
@@ -52,10 +59,14 @@ struct Description {
     Protocol protocol = Protocol::simple;
     std::int32_t ranks = 0, steps = 0, chunks = 0;
     std::int64_t bytes = 0;
+    std::vector<std::int64_t> options;
+    std::vector<DrawnMessage> messages;  ///< in the order of steps; empty ones left out
     LinkBytes declared, closed_form;
 };
+/// `options`: all of the algorithm's, in order; empty: as usual. The message is one slice.
 [[nodiscard]] Description describe(
-    const ringscope_algorithm& algorithm, std::int32_t ranks, std::int64_t bytes
+    const ringscope_algorithm& algorithm, std::int32_t ranks, std::int64_t bytes,
+    const std::vector<std::int64_t>& options = {}
 );
 
 }  // namespace ringscope::schedule

@@ -224,10 +224,23 @@ cuda::DeviceMemory upload(std::span<const std::byte> table, const cuda::Stream& 
     return memory;
 }
 
-cuda::DeviceMemory upload_input(const Pattern& pattern, int rank, const cuda::Stream& stream) {
-    const std::span<const std::byte> table = pattern.input_table(rank);
-    if (!table.empty()) return upload(table, stream);
+bool takes_part(const Pattern& pattern, int rank) {
+    return !pattern.input_table(rank).empty();
+}
+
+/// Of a rank that takes no part: its input is poison, and its output stays so.
+cuda::DeviceMemory upload_poison(const Pattern& pattern, const cuda::Stream& stream) {
     return upload(std::vector(pattern.expected_table().size(), std::byte{0xff}), stream);
+}
+
+cuda::DeviceMemory upload_input(const Pattern& pattern, int rank, const cuda::Stream& stream) {
+    if (!takes_part(pattern, rank)) return upload_poison(pattern, stream);
+    return upload(pattern.input_table(rank), stream);
+}
+
+cuda::DeviceMemory upload_expected(const Pattern& pattern, int rank, const cuda::Stream& stream) {
+    if (!takes_part(pattern, rank)) return upload_poison(pattern, stream);
+    return upload(pattern.expected_table(), stream);
 }
 
 Message message_of(
@@ -257,7 +270,7 @@ DevicePattern::DevicePattern(const Pattern& pattern, int rank, const cuda::Strea
     : stream_{stream},
       size_{static_cast<std::int32_t>(size_of(pattern.dtype()))},
       input_{upload_input(pattern, rank, stream)},
-      expected_{upload(pattern.expected_table(), stream)},
+      expected_{upload_expected(pattern, rank, stream)},
       found_{sizeof(Found)},
       result_{sizeof(Found)} {}
 

@@ -4,6 +4,7 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <string_view>
 
 namespace ringscope::verify {
@@ -34,6 +35,19 @@ void check_output(
     );
 }
 
+/// A rank that takes no part: its output is as it was poisoned.
+void check_untouched(Verdict& verdict, const GuardedBuffer& output) {
+    const std::byte* end = output.data() + output.bytes();
+    const auto changed =
+        end - std::find_if(output.data(), end, [](std::byte b) { return b != std::byte{0xFF}; });
+    if (changed == 0) return;
+    report(
+        verdict, 1,
+        "the output was written at byte " + std::to_string(output.bytes() - changed) +
+            ", though this rank takes no part"
+    );
+}
+
 void check_input(
     Verdict& verdict, const Pattern& pattern, const std::byte* input, int rank, std::int64_t count,
     std::uint64_t seed
@@ -61,11 +75,19 @@ std::uint64_t hash_bytes(const std::byte* bytes, std::int64_t count) {
     return XXH3_64bits(bytes, static_cast<std::size_t>(count));
 }
 
+bool Verifier::takes_part(int rank) const {
+    return std::ranges::find(pattern_.contributors(), rank) != pattern_.contributors().end();
+}
+
 Verdict Verifier::check(const GuardedBuffer& output, const GuardedBuffer* input, int rank, std::uint64_t seed)
     const {
     const std::int64_t count = output.bytes() / size_of(pattern_.dtype());
     Verdict verdict;
-    check_output(verdict, pattern_, output.data(), count, seed);
+    if (takes_part(rank)) {
+        check_output(verdict, pattern_, output.data(), count, seed);
+    } else {
+        check_untouched(verdict, output);
+    }
     check_guards(verdict, output, "output");
     if (input != nullptr) {
         check_input(verdict, pattern_, input->data(), rank, count, seed);

@@ -31,7 +31,8 @@ class Verifier {
  public:
     explicit Verifier(Pattern pattern) : pattern_{std::move(pattern)} {}
 
-    /// `input` is null where the operation was in place. The number of elements is that of the output buffer.
+    /// The output of a rank that does not contribute must be as it was poisoned. `input` is null where the
+    /// operation was in place. The number of elements is that of the output buffer.
     [[nodiscard]] Verdict check(
         const GuardedBuffer& output, const GuardedBuffer* input, int rank, std::uint64_t seed
     ) const;
@@ -39,6 +40,8 @@ class Verifier {
     [[nodiscard]] const Pattern& pattern() const noexcept { return pattern_; }
 
  private:
+    [[nodiscard]] bool takes_part(int rank) const;
+
     Pattern pattern_;
 };
 

@@ -2,17 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ring_law.hpp"
 
-namespace {
+#include "ringscope/law.hpp"
 
-/// Bytes of chunk c when a message is cut into n chunks, balanced in units of 16 bytes, the odd tail in the
-/// last.
-std::int64_t chunk_bytes(std::int64_t bytes, std::int64_t n, std::int64_t c) {
-    const std::int64_t units = bytes / 16;
-    const std::int64_t tail = c == n - 1 ? bytes % 16 : 0;
-    return 16 * (units / n + (c < units % n ? 1 : 0)) + tail;
-}
-
-}  // namespace
+using ringscope::law::chunk_bytes;
 
 /// All traffic goes to the next rank. In the reduce-scatter a rank sends every chunk but its own, in the
 /// all-gather every chunk but its successor's: 2M - L[r] - L[r+1], whose mean over the ranks is 2(N-1)M/N

@@ -76,19 +76,55 @@ measure: {warmup: 0, iterations: 2}
     exact_cases(run(4, write_yaml(tmp_path, text), "--json"), 4 * 5 * 2)
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 4, 5])
+@pytest.mark.parametrize("ranks", [2, 3, 4, 5, 6])
 def test_schedules_that_are_no_rings_are_exact(tmp_path, ranks):
     text = """
 sweep:
-  algorithms: [two-shot, two-shot-ll, tree-ll, tree-simple]
+  algorithms:
+    - tree-ll
+    - tree-simple
+    - parameter-server
+    - {id: parameter-server, params: {servers: 2}}
+    - one-shot
+    - {id: one-shot, params: {protocol: simple}}
+    - {id: two-shot, params: {protocol: ll}}
+    - two-shot
+    - halving-doubling
+    - {id: halving-doubling, params: {protocol: ll}}
+    - ipc-pcie
+    - ipc-pcie-naive
   sizes: [0, 4, 20, 4092, 262148, 1MiB]
   in_place: [false, true]
 measure: {warmup: 0, iterations: 2}
 """
-    done = run(ranks, write_yaml(tmp_path, text), "--json", "--plugin-path", FIXTURES / "correct")
-    exact_cases(done, 4 * 6 * 2)
+    done = run(ranks, write_yaml(tmp_path, text), "--json")
+    exact_cases(done, 12 * 6 * 2)
     traffic = done.json["traffic"]
-    assert traffic["cases_checked"] == 48 and traffic["links_equal"] == traffic["links_checked"] > 0
+    assert traffic["cases_checked"] == 144 and traffic["links_equal"] == traffic["links_checked"] > 0
+
+
+@pytest.mark.parametrize("servers", [1, 2])
+def test_dedicated_servers_neither_contribute_nor_receive(tmp_path, servers):
+    text = f"""
+sweep:
+  algorithms: [{{id: parameter-server, params: {{dedicated: true, servers: {servers}}}}}]
+  sizes: [0, 4, 4092, 262148]
+  ops: [sum, avg, max]
+  in_place: [false, true]
+  offsets: [0, 1]
+measure: {{warmup: 0, iterations: 2}}
+"""
+    done = run(4, write_yaml(tmp_path, text), "--json")
+    exact_cases(done, 4 * 3 * 2 * 2)
+
+
+def test_dedicated_server_without_workers_is_refused(tmp_path):
+    text = "sweep: {algorithms: [{id: parameter-server, params: {dedicated: 1}}], sizes: [4]}"
+    alone = run(1, write_yaml(tmp_path, text))
+    assert alone.code == 2 and "no rank is left to take part" in alone.stderr
+    text = "sweep: {algorithms: [{id: parameter-server, params: {servers: 3}}], sizes: [4]}"
+    few = run(2, write_yaml(tmp_path, text))
+    assert few.code == 2 and "parameter-server with servers 3" in few.stderr
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4])

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -17,20 +18,29 @@
 #include "engine/host/interpreter.hpp"
 #include "schedule/plan.hpp"
 #include "schedule/traffic.hpp"
-#include "tests/schedules/ring.hpp"
-#include "tests/schedules/tree.hpp"
-#include "tests/schedules/two_shot.hpp"
+#include "tests/effort.hpp"
+#include "tests/schedules/built.hpp"
 #include "verify/guarded_buffer.hpp"
 #include "verify/verifier.hpp"
 
 namespace ringscope::engine::host {
 
-inline const std::vector<std::string> all_algorithms{"ring-ll",     "ring-simple", "tree-ll",
-                                                     "tree-simple", "two-shot-ll", "two-shot"};
+/// What engines play in tests. Sanitizers see all that they can see in six of them.
+inline const std::vector<std::string> all_algorithms = [] {
+    std::vector<std::string> ids{"ring-ll",     "ring-simple", "tree-ll",
+                                 "tree-simple", "two-shot/ll", "two-shot"};
+    if (sanitized) return ids;
+    for (const auto* more : {&schedules::all_low_latency, &schedules::all}) {
+        for (const std::string& id : *more) {
+            if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
+        }
+    }
+    return ids;
+}();
 
 /// An id as a part of a test's name.
 inline std::string test_word(std::string id) {
-    for (char& c : id) c = c == '-' ? '_' : c;
+    for (char& c : id) c = c == '-' || c == '/' ? '_' : c;
     return id;
 }
 
@@ -39,12 +49,7 @@ inline std::string test_name_of_id(const testing::TestParamInfo<std::string>& in
 }
 
 inline const ringscope_algorithm& algorithm_of(const std::string& id) {
-    for (const auto* own :
-         {&schedules::tree_ll, &schedules::tree_simple, &schedules::two_shot_ll,
-          &schedules::two_shot_simple}) {
-        if (id == own->id) return *own;
-    }
-    return schedules::ring(id);
+    return schedules::built(id);
 }
 
 /// How a connection set is laid out.

@@ -6,14 +6,13 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "ringscope/plugin.hpp"
 #include "schedule/plan.hpp"
 #include "schedule/proof.hpp"
 #include "schedule/rehearsal.hpp"
 #include "schedule/traffic.hpp"
 #include "tests/effort.hpp"
-#include "tests/schedules/ring.hpp"
-#include "tests/schedules/tree.hpp"
-#include "tests/schedules/two_shot.hpp"
+#include "tests/schedules/built.hpp"
 
 namespace ringscope::schedule {
 namespace {
@@ -24,25 +23,27 @@ constexpr LinkFormat simple{.protocol = Protocol::simple, .min_parts = 2, .parts
 constexpr LinkFormat ll{.protocol = Protocol::ll, .line_bytes = 8, .line_payload_bytes = 4};
 
 std::vector<const ringscope_algorithm*> all_schedules() {
-    return {&schedules::ring("ring-simple"), &schedules::two_shot_simple, &schedules::tree_simple};
+    std::vector<const ringscope_algorithm*> algorithms;
+    for (const std::string& id : schedules::all) algorithms.push_back(&schedules::built(id));
+    return algorithms;
 }
 
 std::vector<Program> programs_of(
     const ringscope_algorithm& algorithm, int ranks, std::int64_t slices, int in_flight = 4
 ) {
+    const PlanRequest request{.ranks = ranks, .options = usual_options(algorithm)};
     std::vector<Program> programs;
     for (int rank = 0; rank < ranks; ++rank) {
-        programs.push_back(record(
-            algorithm, {.size = sizeof(ringscope_place),
-                        .ranks = ranks,
-                        .rank = rank,
-                        .channels = 1,
-                        .channel = 0,
-                        .slices = slices,
-                        .in_flight = in_flight}
-        ));
+        ringscope_place place = place_of(request, rank);
+        place.slices = slices;
+        place.in_flight = in_flight;
+        programs.push_back(record(algorithm, place));
     }
     return programs;
+}
+
+int chunks_for(const ringscope_algorithm& algorithm, int ranks) {
+    return chunks_of(algorithm, {.ranks = ranks, .options = usual_options(algorithm)});
 }
 
 std::string disprove_both(const std::vector<Program>& programs, int chunks, std::int64_t slices) {
@@ -69,12 +70,12 @@ TEST(Proof, AllSchedules_HoldEachRankOnce_ForUpTo64Ranks) {
     for (const ringscope_algorithm* algorithm : all_schedules()) {
         for (int ranks = 2; ranks <= (sanitized ? 12 : 64); ++ranks) {
             const auto programs = programs_of(*algorithm, ranks, 1);
-            EXPECT_EQ(disprove_both(programs, algorithm->chunks(ranks), 1), "")
+            EXPECT_EQ(disprove_both(programs, chunks_for(*algorithm, ranks), 1), "")
                 << algorithm->id << " N=" << ranks;
         }
         for (int ranks : {2, 3, 5, 8}) {
             const auto programs = programs_of(*algorithm, ranks, 7);
-            EXPECT_EQ(disprove_both(programs, algorithm->chunks(ranks), 7), "")
+            EXPECT_EQ(disprove_both(programs, chunks_for(*algorithm, ranks), 7), "")
                 << algorithm->id << " N=" << ranks;
         }
     }
@@ -90,9 +91,9 @@ TEST(Proof, OpDroppedOrDoubled_Fails) {
                 auto& doubled_ops = doubled[1].ops;
                 dropped_ops.erase(dropped_ops.begin() + static_cast<std::ptrdiff_t>(op));
                 doubled_ops.insert(doubled_ops.begin() + static_cast<std::ptrdiff_t>(op), doubled_ops[op]);
-                EXPECT_NE(disprove_both(dropped, algorithm->chunks(ranks), 2), "")
+                EXPECT_NE(disprove_both(dropped, chunks_for(*algorithm, ranks), 2), "")
                     << algorithm->id << " op " << op;
-                EXPECT_NE(disprove_both(doubled, algorithm->chunks(ranks), 2), "")
+                EXPECT_NE(disprove_both(doubled, chunks_for(*algorithm, ranks), 2), "")
                     << algorithm->id << " op " << op;
             }
         }
@@ -100,14 +101,14 @@ TEST(Proof, OpDroppedOrDoubled_Fails) {
 }
 
 TEST(Proof, ExtraSend_IsNamed) {
-    auto programs = programs_of(schedules::ring("ring-simple"), 3, 1);
+    auto programs = programs_of(schedules::built("ring-simple"), 3, 1);
     Op extra = programs[2].ops.front();
     programs[2].ops.push_back(extra);
     EXPECT_THAT(disprove_both(programs, 3, 1), HasSubstr("rank 2 sends 1 message(s) more to rank 0"));
 }
 
 TEST(Proof, InputReadAfterItsOutputWasStored_FailsInPlaceOnly) {
-    auto programs = programs_of(schedules::two_shot_simple, 2, 1);
+    auto programs = programs_of(schedules::built("two-shot"), 2, 1);
     // Rank 0 receives chunk 1 of the other before it sends its own contribution: fine with separate buffers
     // only.
     ASSERT_EQ(programs[0].ops.size(), 3u);
@@ -116,13 +117,72 @@ TEST(Proof, InputReadAfterItsOutputWasStored_FailsInPlaceOnly) {
     EXPECT_THAT(disprove(programs, 2, 1, true), HasSubstr("overwritten"));
 }
 
+void contributes_though_it_serves(Player& p) {
+    if (p.rank() == 0) p.send(1, chunk(0));
+    if (p.rank() == 1)
+        p.op(
+            {.recv = 0,
+             .local = Local::input,
+             .local_at = 1,
+             .store = true,
+             .finish = true,
+             .chunks = chunk(0)}
+        );
+}
+
+int a_single_chunk(int) {
+    return 1;
+}
+
+std::int32_t all_but_rank_0(const ringscope_place* place) {
+    return place->rank == 0 ? 0 : 1;
+}
+
+/// A rank that takes no part must not contribute, nor be stored to.
+TEST(Proof, RankThatOnlyServes_ContributesNothing) {
+    static constexpr auto mutant = algorithm<contributes_though_it_serves, a_single_chunk>(
+        "x", "", RINGSCOPE_SIMPLE, nullptr, {.takes_part = all_but_rank_0}
+    );
+    try {
+        (void)make_plan(mutant, {.ranks = 2, .bytes = 64, .slots = 8, .slot_bytes = 64, .link = simple});
+        FAIL() << "rank 0 contributed";
+    } catch (const Error& e) {
+        EXPECT_EQ(e.code(), ExitCode::wrong_result);
+        EXPECT_THAT(e.what(), HasSubstr("holds the contribution of rank 0 1 times"));
+    }
+}
+
+TEST(Plan, MembersOfDedicatedServers_AreTheWorkers) {
+    const auto& servers = schedules::built("parameter-server");
+    const Plan plan = make_plan(
+        servers,
+        {.ranks = 5, .bytes = 4096, .slots = 8, .slot_bytes = 4096, .link = simple, .options = {2, 1}}
+    );
+    EXPECT_EQ(plan.members, (std::vector<std::int32_t>{2, 3, 4}));
+    EXPECT_EQ(plan.chunks, 2);
+}
+
+TEST(Plan, MoreServersThanRanks_IsUsage) {
+    for (const std::vector<std::int64_t>& options : {std::vector<std::int64_t>{4, 0}, {3, 1}}) {
+        try {
+            (void)make_plan(
+                schedules::built("parameter-server"),
+                {.ranks = 3, .bytes = 64, .slots = 8, .slot_bytes = 64, .link = simple, .options = options}
+            );
+            FAIL() << options[0] << " servers of 3 ranks";
+        } catch (const Error& e) {
+            EXPECT_EQ(e.code(), ExitCode::usage);
+        }
+    }
+}
+
 /// With `parts` slots per op, ring and two-shot need one slot more, so that an op can post before its peer
 /// consumes.
 TEST(Rehearsal, LeastSlotsOfRingAndTwoShot_ArePartsPlusOne) {
     for (const ringscope_algorithm* algorithm :
-         {&schedules::ring("ring-simple"), &schedules::two_shot_simple}) {
+         {&schedules::built("ring-simple"), &schedules::built("two-shot")}) {
         for (int ranks : {2, 3, 4, 5, 8, 13}) {
-            const auto programs = programs_of(*algorithm, ranks, 3);
+            const auto programs = programs_of(*algorithm, ranks, 3, 1);
             for (std::int64_t parts = 1; parts <= 4; ++parts) {
                 EXPECT_TRUE(rehearse(programs, {.slots = parts + 1, .parts = parts}).complete());
                 const Ending stuck = rehearse(programs, {.slots = parts, .parts = parts});
@@ -140,7 +200,7 @@ TEST(Plan, AllSchedules_PassWithThreeToEightSlots) {
                 for (const LinkFormat& link : {simple, ll}) {
                     EXPECT_NO_THROW((void)make_plan(
                         *algorithm, {.ranks = ranks,
-                                     .bytes = 4096 * ranks + 52,
+                                     .bytes = 3 * 512 * chunks_for(*algorithm, ranks) + 52,
                                      .channels = 2,
                                      .slots = slots,
                                      .slot_bytes = 256,
@@ -156,7 +216,7 @@ TEST(Plan, AllSchedules_PassWithThreeToEightSlots) {
 TEST(Plan, TooFewSlots_EndsWithUsageNamingTheCycle) {
     try {
         (void)make_plan(
-            schedules::ring("ring-simple"),
+            schedules::built("ring-simple"),
             {.ranks = 3, .bytes = 1 << 20, .slots = 2, .slot_bytes = 4096, .link = simple}
         );
         FAIL() << "two slots cannot hold two parts and leave one free";
@@ -169,7 +229,7 @@ TEST(Plan, TooFewSlots_EndsWithUsageNamingTheCycle) {
 
 Plan ring_plan(int ranks, std::int64_t bytes, const LinkFormat& link = simple) {
     return make_plan(
-        schedules::ring("ring-simple"),
+        schedules::built("ring-simple"),
         {.ranks = ranks, .bytes = bytes, .channels = 1, .slots = 8, .slot_bytes = 65536, .link = link}
     );
 }
@@ -183,7 +243,7 @@ TEST(Traffic, Ring100MB_IsThePublishedFigure) {
 }
 
 TEST(Traffic, Ring100MBOn64Ranks_MinMaxAndTotal) {
-    const Description ring = describe(schedules::ring("ring-simple"), 64, 100'000'000);
+    const Description ring = describe(schedules::built("ring-simple"), 64, 100'000'000);
     std::vector<std::int64_t> sent;
     for (int rank = 0; rank < 64; ++rank) sent.push_back(ring.declared.sent_by(rank));
     EXPECT_EQ(std::ranges::min(sent), 196'874'976);
@@ -194,9 +254,93 @@ TEST(Traffic, Ring100MBOn64Ranks_MinMaxAndTotal) {
 }
 
 TEST(Traffic, AnySchedule_TotalIsExactlyTwiceNMinus1M) {
-    for (const ringscope_algorithm* algorithm : all_schedules()) {
-        EXPECT_EQ(describe(*algorithm, 8, 1'000'003).declared.total(), 2 * 7 * 1'000'003LL) << algorithm->id;
+    for (const std::string id :
+         {"ring-simple", "tree-simple", "parameter-server", "halving-doubling", "two-shot", "ipc-pcie"}) {
+        const Description description = describe(schedules::built(id), 8, 1'000'003);
+        EXPECT_EQ(description.declared.total(), 2 * 7 * 1'000'003LL) << id;
     }
+    for (const std::string id : {"one-shot", "ipc-pcie-naive"}) {
+        const Description description = describe(schedules::built(id), 8, 1'000'003);
+        EXPECT_EQ(description.declared.total(), 8 * 7 * 1'000'003LL) << id;
+    }
+}
+
+std::vector<std::int64_t> sent(const Description& description) {
+    std::vector<std::int64_t> bytes;
+    for (int rank = 0; rank < description.ranks; ++rank) bytes.push_back(description.declared.sent_by(rank));
+    return bytes;
+}
+
+std::int64_t received_by(const Description& description, int rank) {
+    std::int64_t bytes = 0;
+    for (int src = 0; src < description.ranks; ++src) bytes += description.declared.at(src, rank);
+    return bytes;
+}
+
+/// M = 100,000,000 as in the published table: the server carries (N-1)M each way, a worker M.
+TEST(Traffic, ParameterServer_CarriesNMinus1M) {
+    for (const auto& [ranks, carried] :
+         {std::pair{4, 300'000'000LL}, {16, 1'500'000'000LL}, {64, 6'300'000'000LL}}) {
+        const Description d = describe(schedules::built("parameter-server"), ranks, 100'000'000);
+        EXPECT_EQ(d.declared.sent_by(0), carried);
+        EXPECT_EQ(received_by(d, 0), carried);
+        EXPECT_EQ(d.declared.sent_by(ranks - 1), 100'000'000);
+        EXPECT_EQ(d.steps, 2);
+    }
+}
+
+/// Servers that are workers too: shard s of S has M/S bytes here, its server sends it to N-1 others, and
+/// every worker sends its contribution to the other shards.
+TEST(Traffic, ShardedServers_ShareTheLoad) {
+    const Description d = describe(schedules::built("parameter-server"), 4, 1'600'000, {2, 0});
+    EXPECT_EQ(
+        sent(d), (std::vector<std::int64_t>{800'000 + 2'400'000, 800'000 + 2'400'000, 1'600'000, 1'600'000})
+    );
+    EXPECT_EQ(
+        describe(schedules::built("parameter-server"), 5, 1'000'003, {5, 0}).declared,
+        describe(schedules::built("two-shot"), 5, 1'000'003).declared
+    );
+}
+
+TEST(Traffic, DedicatedServer_CarriesWorkersTimesM) {
+    const Description d = describe(schedules::built("parameter-server"), 5, 1'000'000, {1, 1});
+    EXPECT_EQ(sent(d), (std::vector<std::int64_t>{4'000'000, 1'000'000, 1'000'000, 1'000'000, 1'000'000}));
+    EXPECT_EQ(received_by(d, 0), 4'000'000);
+}
+
+/// (u + c) M/2 on each tree for u parents and c children, from the published trees of 4 and 8 ranks: the
+/// first and the last rank are leaf and root once each, all others have three neighbours in one tree and one
+/// in the other.
+TEST(Traffic, Trees_CarryHalfAMessagePerNeighbour) {
+    EXPECT_EQ(
+        sent(describe(schedules::built("tree-simple"), 4, 3'200)),
+        (std::vector<std::int64_t>{3'200, 6'400, 6'400, 3'200})
+    );
+    EXPECT_EQ(
+        sent(describe(schedules::built("tree-ll"), 8, 3'200)),
+        (std::vector<std::int64_t>{3'200, 6'400, 6'400, 6'400, 6'400, 6'400, 6'400, 3'200})
+    );
+    EXPECT_EQ(
+        sent(describe(schedules::built("tree-simple"), 3, 3'200)),
+        (std::vector<std::int64_t>{4'800, 3'200, 4'800})
+    );
+}
+
+/// N = 6: P = 4, ranks 1 and 3 play for 0 and 2. A player moves 2 * 3/4 M, a folded one M more.
+TEST(Traffic, HalvingDoublingOn6Ranks_FoldsTwoPairs) {
+    EXPECT_EQ(
+        sent(describe(schedules::built("halving-doubling"), 6, 6'400)),
+        (std::vector<std::int64_t>{6'400, 16'000, 6'400, 16'000, 9'600, 9'600})
+    );
+    EXPECT_EQ(describe(schedules::built("halving-doubling"), 8, 6'400).steps, 6);
+}
+
+/// M + (N-2) L[r] with chunks of 32, 32, 16, 16 and 16 + 7 bytes.
+TEST(Traffic, TwoShotWithRaggedChunks_SendsMPlusNMinus2TimesItsChunk) {
+    EXPECT_EQ(
+        sent(describe(schedules::built("two-shot"), 5, 119)),
+        (std::vector<std::int64_t>{119 + 3 * 32, 119 + 3 * 32, 119 + 3 * 16, 119 + 3 * 16, 119 + 3 * 23})
+    );
 }
 
 TEST(Traffic, Declared_EqualsClosedForm_WhateverTheCut) {
@@ -249,7 +393,7 @@ TEST(Plan, RingSteps_AreHops) {
 TEST(Plan, TreeSteps_AreTwiceTheDepth) {
     for (const auto& [ranks, depth] : {std::pair{2, 1}, {4, 2}, {8, 3}, {16, 4}}) {
         const Plan plan = make_plan(
-            schedules::tree_simple,
+            schedules::built("tree-simple"),
             {.ranks = ranks, .bytes = 1 << 20, .slots = 8, .slot_bytes = 1 << 20, .link = simple}
         );
         EXPECT_EQ(plan.steps, 2 * depth);
@@ -261,12 +405,12 @@ TEST(Plan, MessagesNeverExceedTheSlots) {
         for (const LinkFormat& link : {simple, ll}) {
             for (std::int64_t bytes : {1, 63, 4096, 65537, 262145}) {
                 const Plan plan = make_plan(
-                    schedules::ring("ring-simple"), {.ranks = 3,
-                                                     .bytes = bytes,
-                                                     .channels = 2,
-                                                     .slots = 4,
-                                                     .slot_bytes = slot_bytes,
-                                                     .link = link}
+                    schedules::built("ring-simple"), {.ranks = 3,
+                                                      .bytes = bytes,
+                                                      .channels = 2,
+                                                      .slots = 4,
+                                                      .slot_bytes = slot_bytes,
+                                                      .link = link}
                 );
                 for (int channel : {0, 1}) {
                     for (const Op& op : plan.programs[static_cast<std::size_t>(channel)][0].ops) {

@@ -222,7 +222,7 @@ PreparedOnGpu CudaEngine::prepare(const CaseRequest& request) {
         const schedule::Plan& plan = *request.plan;
         ImageRequest image{
             .rank = s.bootstrap.rank(),
-            .divisor = request.op == ReduceOp::avg ? plan.request.ranks : 0,
+            .divisor = request.op == ReduceOp::avg ? static_cast<std::int32_t>(plan.members.size()) : 0,
             .min_part_bytes = min_part_bytes,
             .first_number = s.options.first_number,
             .arenas = addresses(s)};

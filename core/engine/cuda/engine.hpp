@@ -83,8 +83,9 @@ class CudaEngine {
     [[nodiscard]] static bool has(Protocol protocol);
     /// Throws Error (unusable_engine) for a protocol that this engine does not have.
     [[nodiscard]] static schedule::LinkFormat format(Protocol protocol);
+    /// For chunks of so many bytes.
     [[nodiscard]] static Defaults defaults(
-        Protocol protocol, std::int32_t ranks, std::int64_t bytes, std::int32_t most_channels
+        Protocol protocol, std::int64_t chunk_bytes, std::int32_t most_channels
     );
 
     /// Takes a GPU, maps the control page, and lets every ordered pair of ranks write, read back and verify.

@@ -23,10 +23,10 @@ std::int32_t low_latency_channels(std::int64_t chunk) {
     return static_cast<std::int32_t>(std::clamp<std::int64_t>(chunk >> 10, 1, 64));
 }
 
-std::int32_t simple_channels(std::int64_t bytes) {
-    if (bytes < (32 << 10)) return 1;
-    if (bytes < (128 << 10)) return 16;
-    return bytes < (4 << 20) ? 32 : 64;
+std::int32_t simple_channels(std::int64_t chunk) {
+    if (chunk < (16 << 10)) return 1;
+    if (chunk < (64 << 10)) return 16;
+    return chunk < (2 << 20) ? 32 : 64;
 }
 
 /// Four slices of a channel's part of a chunk hide the latency of a hop; larger slots than 512 KiB bring
@@ -49,16 +49,14 @@ schedule::LinkFormat CudaEngine::format(Protocol protocol) {
         "engine cuda-p2p does not have protocol " + std::string{name_of(protocol)}};
 }
 
-Defaults CudaEngine::defaults(
-    Protocol protocol, std::int32_t ranks, std::int64_t bytes, std::int32_t most_channels
-) {
+Defaults CudaEngine::defaults(Protocol protocol, std::int64_t chunk_bytes, std::int32_t most_channels) {
     if (protocol == Protocol::ll)
         return {
-            .channels = std::min(most_channels, low_latency_channels(bytes / ranks)),
+            .channels = std::min(most_channels, low_latency_channels(chunk_bytes)),
             .slots = 16,
             .slot_bytes = 64 << 10};
-    const std::int32_t channels = std::min(most_channels, simple_channels(bytes));
-    return {.channels = channels, .slots = 8, .slot_bytes = simple_slot_bytes(bytes / ranks / channels)};
+    const std::int32_t channels = std::min(most_channels, simple_channels(chunk_bytes));
+    return {.channels = channels, .slots = 8, .slot_bytes = simple_slot_bytes(chunk_bytes / channels)};
 }
 
 }  // namespace ringscope::engine::cuda

@@ -29,7 +29,8 @@ class HostCollective final : public BlockingCollective {
           ranks_{plan.request.ranks},
           connections_{std::move(connections)},
           ops_{connections_->make_ready(
-              plan, op == ReduceOp::avg ? plan.request.ranks : 0, Link::min_part_bytes
+              plan, op == ReduceOp::avg ? static_cast<std::int32_t>(plan.members.size()) : 0,
+              Link::min_part_bytes
           )},
           scratch_{most_peers(ops_), Link::block_bytes},
           waiter_{engine.control(), rank, engine.options().wait_ns, engine.options().oversubscribed},

@@ -50,6 +50,8 @@ enum {
 /* Protocols of a link; see docs/glossary.md. */
 enum { RINGSCOPE_LL = 0, RINGSCOPE_LL128 = 1, RINGSCOPE_SIMPLE = 2, RINGSCOPE_PROTOCOL_COUNT = 3 };
 
+enum { RINGSCOPE_MOST_OPTIONS = 8 };
+
 /* What an op belongs to: a label for traces and pictures, without effect on execution. */
 enum {
     RINGSCOPE_REDUCE_SCATTER = 0,
@@ -64,13 +66,15 @@ enum { RINGSCOPE_LOCAL_NONE = 0, RINGSCOPE_LOCAL_INPUT = 1, RINGSCOPE_LOCAL_OUTP
 
 /* Where a schedule is played: one sequential program per rank and channel. */
 typedef struct ringscope_place {
-    uint32_t size;     /* sizeof(ringscope_place) */
-    int32_t ranks;     /* >= 2: a single rank needs no schedule */
-    int32_t rank;      /* 0 .. ranks-1 */
-    int32_t channels;  /* >= 1 */
-    int32_t channel;   /* 0 .. channels-1 */
-    int64_t slices;    /* >= 1: pieces that this channel's part of every chunk is cut into */
-    int64_t in_flight; /* >= 1: messages that a connection holds, for a schedule's own pipelining */
+    uint32_t size;          /* sizeof(ringscope_place) */
+    int32_t ranks;          /* >= 2: a single rank needs no schedule */
+    int32_t rank;           /* 0 .. ranks-1 */
+    int32_t channels;       /* >= 1 */
+    int32_t channel;        /* 0 .. channels-1 */
+    int64_t slices;         /* >= 1: pieces that this channel's part of every chunk is cut into */
+    int64_t in_flight;      /* >= 1: messages that a connection holds, for a schedule's own pipelining */
+    const int64_t* options; /* the values of the algorithm's options, in their order; null where it has none
+                             */
 } ringscope_place;
 
 /* One op: receive one message from each of `recv`, combine them in the listed order with the own contribution
@@ -106,12 +110,23 @@ typedef struct ringscope_sink {
     void (*fail)(void* self, const char* text);
 } ringscope_sink;
 
-/* What a plugin would set for a message size, link and number of ranks; 0 leaves it to the program. */
+/* What a plugin would set for a message size, engine and number of ranks; 0 leaves it to the program. */
 typedef struct ringscope_tuning {
     uint32_t size; /* sizeof(ringscope_tuning) */
     int32_t channels;
     int64_t slot_bytes;
+    int32_t protocol;   /* set to the algorithm's own before the call; another one of its `protocols` may be
+                           put there */
+    const char* engine; /* set before the call: what will play it: "host-shm", "cuda-p2p", ... */
 } ringscope_tuning;
+
+/* A whole number that a user may set for an algorithm (`params` in YAML). Frozen: it never grows. */
+typedef struct ringscope_option {
+    const char* name; /* lower-case letters, digits and underscores; not a name that all algorithms have */
+    const char* description; /* one line */
+    int64_t usual;           /* where the user sets none */
+    int64_t least, most;     /* values outside are refused before any run */
+} ringscope_option;
 
 /* One algorithm: an id, the protocol of its links and its schedule. */
 typedef struct ringscope_algorithm {
@@ -120,7 +135,7 @@ typedef struct ringscope_algorithm {
     const char* description; /* one line */
     int32_t protocol;        /* RINGSCOPE_LL ... */
     /* [any-thread] Chunks that a message is cut into for this number of ranks (a ring: ranks); >= 1, or 0
-     * when this number of ranks is not supported. */
+     * when this number of ranks is not supported. May be null where chunks_at is given. */
     int32_t (*chunks)(int32_t ranks);
     /* [any-thread] Plays the program of one rank and channel into the sink. */
     int32_t (*play)(const ringscope_place* place, const ringscope_sink* sink);
@@ -131,6 +146,22 @@ typedef struct ringscope_algorithm {
     int32_t (*tune)(const ringscope_place* place, int64_t bytes, ringscope_tuning* tuning);
     /* [any-thread] Optional, may be null. A constant function table for the id, or null when not offered. */
     const void* (*get_extension)(const char* id);
+
+    /* What follows may be missing in a plugin that was built before it was there: `size` tells. */
+
+    int32_t option_count;            /* 0 .. RINGSCOPE_MOST_OPTIONS */
+    const ringscope_option* options; /* option_count of them */
+    /* [any-thread] Optional, may be null. As `chunks`, where the number depends on options. place->rank and
+     * place->channel are not used. */
+    int32_t (*chunks_at)(const ringscope_place* place);
+    /* [any-thread] Optional, may be null: then all do. Whether place->rank takes part: 0 for a rank that only
+     * serves the others: its input is in no sum, and its output is left alone. place->channel is not used. */
+    int32_t (*takes_part)(const ringscope_place* place);
+    /* Optional. Protocols that `tune` or a user may choose instead of `protocol`: bits 1 << RINGSCOPE_LL ...
+     * 0: `protocol` alone. */
+    uint32_t protocols;
+    /* Optional, may be null. What engine `auto` means for this algorithm where there are GPUs. */
+    const char* gpu_engine;
 } ringscope_algorithm;
 
 /* The exported symbol `ringscope_entry`. Nothing behind abi_version is read unless the version is known. */

@@ -35,6 +35,8 @@ class Peers {
     [[nodiscard]] std::int32_t count() const { return static_cast<std::int32_t>(ranks_.size()); }
     [[nodiscard]] const std::int32_t* data() const { return ranks_.data(); }
     [[nodiscard]] bool empty() const { return ranks_.empty(); }
+    [[nodiscard]] auto begin() const { return ranks_.begin(); }
+    [[nodiscard]] auto end() const { return ranks_.end(); }
 
  private:
     std::vector<std::int32_t> ranks_;
@@ -77,6 +79,8 @@ class Player {
     [[nodiscard]] int channel() const { return place_.channel; }
     [[nodiscard]] std::int64_t slices() const { return place_.slices; }
     [[nodiscard]] std::int64_t in_flight() const { return place_.in_flight; }
+    /// The value of the algorithm's option of this index.
+    [[nodiscard]] std::int64_t option(int index) const { return place_.options[index]; }
 
     /// A rank counted round the ring: wrap(-1) is the last rank, wrap(ranks()) is rank 0.
     [[nodiscard]] int wrap(int rank) const { return (rank % ranks() + ranks()) % ranks(); }

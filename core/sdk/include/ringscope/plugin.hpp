@@ -3,6 +3,8 @@
 #pragma once
 
 #include <exception>
+#include <span>
+#include <type_traits>
 
 #include "ringscope/abi.h"
 #include "ringscope/player.hpp"
@@ -31,31 +33,70 @@ std::int32_t play_schedule(const ringscope_place* place, const ringscope_sink* s
     return RINGSCOPE_FAILED;
 }
 
-template <int (*count)(int)>
-std::int32_t count_chunks(std::int32_t ranks) noexcept {
+/// Calls a count of chunks across the C boundary.
+template <auto count, class Place>
+std::int32_t count_chunks(Place place) noexcept {
     try {
-        return count(ranks);
+        return count(place);
     } catch (...) {
         return 0;
     }
 }
 
-/// One algorithm of a plugin: `chunks` gives the chunks a message is cut into, `schedule` plays one rank's
-/// program.
-template <void (*schedule)(Player&), int (*chunks)(int)>
+/// A count of chunks that depends on options takes the place, any other one the number of ranks.
+template <auto count>
+inline constexpr bool counts_by_ranks = std::is_invocable_v<decltype(count), int>;
+
+template <auto count>
+[[nodiscard]] constexpr auto chunks_by_ranks() {
+    using Function = std::int32_t (*)(std::int32_t);
+    if constexpr (counts_by_ranks<count>)
+        return Function{count_chunks<count, std::int32_t>};
+    else
+        return Function{nullptr};
+}
+
+template <auto count>
+[[nodiscard]] constexpr auto chunks_by_place() {
+    using Function = std::int32_t (*)(const ringscope_place*);
+    if constexpr (counts_by_ranks<count>)
+        return Function{nullptr};
+    else
+        return Function{count_chunks<count, const ringscope_place*>};
+}
+
+/// What an algorithm may have beyond its schedule and law; see ringscope_algorithm.
+struct Extras {
+    std::span<const ringscope_option> options{};
+    std::int32_t (*takes_part)(const ringscope_place*) = nullptr;
+    std::int32_t (*tune)(const ringscope_place*, std::int64_t bytes, ringscope_tuning*) = nullptr;
+    std::uint32_t protocols = 0;  ///< bits 1 << RINGSCOPE_LL ...
+    const char* gpu_engine = nullptr;
+};
+
+/// One algorithm of a plugin: `chunks` gives the chunks a message is cut into (int(int ranks), or
+/// int(const ringscope_place*) where options matter), `schedule` plays one rank's program.
+template <void (*schedule)(Player&), auto chunks>
 [[nodiscard]] constexpr ringscope_algorithm algorithm(
-    const char* id, const char* description, std::int32_t protocol, ClosedForm closed_form = nullptr
+    const char* id, const char* description, std::int32_t protocol, ClosedForm closed_form = nullptr,
+    const Extras& extras = {}
 ) {
     return {
         .size = sizeof(ringscope_algorithm),
         .id = id,
         .description = description,
         .protocol = protocol,
-        .chunks = count_chunks<chunks>,
+        .chunks = chunks_by_ranks<chunks>(),
         .play = play_schedule<schedule>,
         .closed_form = closed_form,
-        .tune = nullptr,
+        .tune = extras.tune,
         .get_extension = nullptr,
+        .option_count = static_cast<std::int32_t>(extras.options.size()),
+        .options = extras.options.data(),
+        .chunks_at = chunks_by_place<chunks>(),
+        .takes_part = extras.takes_part,
+        .protocols = extras.protocols,
+        .gpu_engine = extras.gpu_engine,
     };
 }
 

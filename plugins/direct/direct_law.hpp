@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "ringscope/abi.h"
+
+/// Payload bytes that src sends to dst in an all-reduce of `bytes`; see direct_law.cpp.
+std::int64_t one_shot_law(const ringscope_place*, std::int64_t bytes, std::int32_t src, std::int32_t dst);
+std::int64_t two_shot_law(
+    const ringscope_place* place, std::int64_t bytes, std::int32_t src, std::int32_t dst
+);
