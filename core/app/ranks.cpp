@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/ranks.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <thread>
+
+#include "mpi/mpi.hpp"
+
+namespace ringscope::app {
+namespace {
+
+using bootstrap::Bootstrap;
+using Body = std::function<ExitCode(Session&)>;
+
+/// Long enough for rank 0 to finish the file and report before another rank ends the job.
+constexpr std::chrono::seconds grace{3};
+
+/// Time since the kernel started this process.
+std::int64_t process_age_ns() {
+    std::ifstream stat{"/proc/self/stat"};
+    std::string text{std::istreambuf_iterator<char>{stat}, {}};
+    std::istringstream fields{text.substr(std::min(text.size(), text.rfind(')') + 2))};
+    std::string skipped;
+    for (int field = 3; field < 22; ++field) fields >> skipped;
+    std::int64_t start_ticks = 0;
+    fields >> start_ticks;
+    timespec boot{};
+    clock_gettime(CLOCK_BOOTTIME, &boot);
+    const std::int64_t start_ns = start_ticks * (1'000'000'000 / sysconf(_SC_CLK_TCK));
+    return std::max<std::int64_t>(0, std::int64_t{boot.tv_sec} * 1'000'000'000 + boot.tv_nsec - start_ns);
+}
+
+void check_launch(const options::Options& options, const Bootstrap& bootstrap) {
+    if (options.expect_ranks && *options.expect_ranks != bootstrap.size()) {
+        throw Error{
+            ExitCode::usage, "the world has " + std::to_string(bootstrap.size()) +
+                                 " rank(s), --expect-ranks says " + std::to_string(*options.expect_ranks) +
+                                 ": do the launcher and the MPI library match?"};
+    }
+    const bool needs_launcher = !options.expect_ranks && !options.dry_run && !options.virtual_ranks;
+    if (needs_launcher && !mpi::started_by_launcher()) {
+        throw Error{
+            ExitCode::usage,
+            "started without mpirun: use `mpirun -np N ringscope run ...` (or say "
+            "--expect-ranks 1 to run a single rank)"};
+    }
+}
+
+ExitCode run_rank(
+    Bootstrap& bootstrap, const options::Options& options, const ColdStart& cold, const Body& body
+) {
+    Session session{bootstrap, options, cold};
+    try {
+        check_launch(options, bootstrap);
+        session.load_plugins();
+        return body(session);
+    } catch (const bootstrap::AgreedError& e) {
+        if (session.is_first()) std::cerr << "ringscope: " << e.what() << "\n";
+        return e.code();
+    } catch (const Error& e) {
+        if (e.code() != ExitCode::usage) end_job(session, e);
+        if (session.is_first()) std::cerr << "ringscope: " << e.what() << "\n";
+        return e.code();
+    } catch (const std::exception& e) {
+        end_job(session, {ExitCode::internal, std::string{"internal error: "} + e.what()});
+    }
+}
+
+/// The ranks are processes that mpirun started.
+ExitCode run_processes(const options::Options& options, const Body& body) {
+    ColdStart cold{.process_start = process_age_ns()};
+    std::optional<mpi::Session> session;
+    cold.mpi_init = time_ns([&] { session.emplace(); });
+    const std::unique_ptr<Bootstrap> bootstrap = bootstrap::make_mpi_bootstrap();
+    return run_rank(*bootstrap, options, cold, body);
+}
+
+/// The ranks are threads of this process. On a GPU their kernels must be resident together: with streams that
+/// do not wait for each other in the hardware's queues, and with all code loaded beforehand.
+ExitCode run_threads(const options::Options& options, const Body& body) {
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+    setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+    std::vector<ExitCode> codes(static_cast<std::size_t>(*options.virtual_ranks), ExitCode::internal);
+    bootstrap::run_as_threads(*options.virtual_ranks, [&](Bootstrap& bootstrap) {
+        const ColdStart cold{.process_start = process_age_ns()};
+        codes[static_cast<std::size_t>(bootstrap.rank())] = run_rank(bootstrap, options, cold, body);
+        bootstrap.barrier();
+    });
+    return codes[0];
+}
+
+}  // namespace
+
+void end_job(Session& session, const Error& e) {
+    engine::host::Control* control = session.control();
+    const Bootstrap& bootstrap = session.bootstrap();
+    const bool hurry = control != nullptr && control->terminated.load() != 0;
+    if (bootstrap.rank() != 0 && !hurry) std::this_thread::sleep_for(grace);
+    if (control == nullptr || control->reporter.exchange(1) == 0) {
+        std::cerr << "ringscope: " << e.what() << std::endl;
+        std::cout.flush();
+        if (bootstrap.shares_address_space()) std::_Exit(static_cast<int>(e.code()));
+        mpi::abort(static_cast<int>(e.code()));
+    }
+    std::this_thread::sleep_for(grace);
+    std::_Exit(static_cast<int>(e.code()));
+}
+
+ExitCode on_all_ranks(const options::Options& options, const Body& body) {
+    return options.virtual_ranks ? run_threads(options, body) : run_processes(options, body);
+}
+
+}  // namespace ringscope::app

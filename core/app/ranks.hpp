@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+
+#include "app/session.hpp"
+
+namespace ringscope::app {
+
+/// Starts the ranks: the processes that mpirun started, or threads of this one with --virtual-ranks. Each
+/// calls `body` with its plugins loaded. Returns the exit code of rank 0, with what went wrong said on stderr
+/// in one line; ends the process where a peer no longer answers.
+[[nodiscard]] ExitCode on_all_ranks(
+    const options::Options& options, const std::function<ExitCode(Session&)>& body
+);
+
+/// Ends the job after a peer stopped answering. Rank 0 speaks for all; where rank 0 itself is the silent one,
+/// another rank does after a while.
+[[noreturn]] void end_job(Session& session, const Error& e);
+
+}  // namespace ringscope::app

@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/session.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <iostream>
+#include <set>
+#include <sstream>
+
+#include "base/time.hpp"
+#include "baseline/mpi.hpp"
+#include "environment/cpu_list.hpp"
+
+namespace ringscope::app {
+namespace {
+
+using bootstrap::Bootstrap;
+using engine::cuda::CudaEngine;
+
+std::string pack(const trace::RankEnvironment& e) {
+    return e.host + "\n" + e.boot_id + "\n" + std::to_string(e.pid) + "\n" + e.cpuset + "\n" +
+           std::to_string(e.numa_node);
+}
+
+trace::RankEnvironment unpack(const std::string& text, std::int32_t rank) {
+    trace::RankEnvironment e;
+    std::istringstream lines{text};
+    std::string pid, numa;
+    std::getline(lines, e.host);
+    std::getline(lines, e.boot_id);
+    std::getline(lines, pid);
+    std::getline(lines, e.cpuset);
+    std::getline(lines, numa);
+    e.rank = rank;
+    e.pid = std::stoll(pid);
+    e.numa_node = std::stoi(numa);
+    return e;
+}
+
+std::vector<trace::RankEnvironment> share_environment(Bootstrap& bootstrap) {
+    std::vector<trace::RankEnvironment> ranks;
+    for (const std::string& text : bootstrap.all_gather(pack(environment::capture_rank(bootstrap.rank())))) {
+        ranks.push_back(unpack(text, static_cast<std::int32_t>(ranks.size())));
+    }
+    return ranks;
+}
+
+bool is_baseline(const Case& point) {
+    return point.algorithm.id == baseline::Mpi::id || point.algorithm.id == baseline::Nccl::id;
+}
+
+/// The control page, for the signal handler.
+std::atomic<engine::host::Control*> terminable{nullptr};
+
+/// mpirun sends SIGTERM, and SIGKILL about a second later, when another rank died. In between all waits give
+/// up and say what they waited for; where there is none, the alarm ends the process.
+void on_terminate(int) {
+    engine::host::Control* control = terminable.load();
+    if (control == nullptr) _exit(128 + SIGTERM);
+    control->terminated.store(1);
+    control->abort.store(1);
+    alarm(2);
+}
+
+}  // namespace
+
+std::size_t distinct_cpus(const std::vector<trace::RankEnvironment>& ranks) {
+    std::set<std::pair<std::string, int>> cpus;
+    for (const trace::RankEnvironment& rank : ranks) {
+        for (const int cpu : environment::parse_cpu_list(rank.cpuset)) cpus.emplace(rank.boot_id, cpu);
+    }
+    return cpus.size();
+}
+
+Session::~Session() {
+    terminable.store(nullptr);
+}
+
+void Session::load_plugins() {
+    cold_.plugin_load = time_ns([&] { registry_.emplace(find_plugins(options_)); });
+    if (!is_first() || options_.verbosity < 1) return;
+    for (const auto& refused : registry_->refused()) {
+        std::cerr << "refused plugin " << refused.file << ": " << refused.reason << "\n";
+    }
+}
+
+void Session::connect(const std::vector<Case>& cases, const Timeouts& timeout) {
+    cold_.bootstrap = time_ns([&] {
+        ranks_ = share_environment(bootstrap_);
+        connect_host(timeout);
+        connect_gpus(cases, timeout);
+    });
+}
+
+void Session::connect_host(const Timeouts& timeout) {
+    host_.emplace(bootstrap_, engine::host::HostOptions{timeout.wait_ns, oversubscribed()});
+    terminable.store(&host_->control());
+    std::signal(SIGTERM, on_terminate);
+    engines_.emplace(bench::Engines{*host_});
+}
+
+void Session::connect_gpus(const std::vector<Case>& cases, const Timeouts& timeout) {
+    const bool asked = std::ranges::any_of(cases, [](const Case& c) {
+        return c.engine == CudaEngine::name || c.algorithm.id == baseline::Nccl::id;
+    });
+    const bool left_open =
+        std::ranges::any_of(cases, [](const Case& c) { return c.engine == "auto" && !is_baseline(c); });
+    const bool suitable = left_open && CudaEngine::unsuitable(bootstrap_).empty();
+    if (!asked && !suitable) return;
+    try {
+        cuda_ = std::make_unique<CudaEngine>(
+            bootstrap_, host_->control(),
+            engine::cuda::CudaOptions{
+                .wait_ns = timeout.wait_ns, .allow_shared_gpu = options_.allow_shared_gpu}
+        );
+    } catch (const bootstrap::AgreedError& e) {
+        engines_->without_cuda = {e.code(), e.what()};
+        if (suitable && is_first()) std::cerr << "note: engine auto is host-shm here: " << e.what() << "\n";
+        return;
+    }
+    engines_->cuda = cuda_.get();
+    engines_->auto_is_cuda = suitable;
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+        const engine::cuda::Gpu& gpu = cuda_->gpus()[rank];
+        ranks_[rank].gpu_name = gpu.name;
+        ranks_[rank].gpu_uuid = gpu.uuid;
+        ranks_[rank].gpu_pci_id = gpu.pci_id;
+    }
+    connect_nccl(cases, timeout);
+}
+
+void Session::connect_nccl(const std::vector<Case>& cases, const Timeouts& timeout) {
+    const bool asked =
+        std::ranges::any_of(cases, [](const Case& c) { return c.algorithm.id == baseline::Nccl::id; });
+    if (!asked || bootstrap_.shares_address_space()) return;
+    try {
+        nccl_ = std::make_unique<baseline::NcclBaseline>(bootstrap_, timeout.wait_ns);
+        engines_->nccl = nccl_.get();
+    } catch (const Error& e) {
+        engines_->without_nccl = {e.code(), e.what()};
+    }
+}
+
+void Session::close() {
+    if (cuda_) cuda_->close();
+}
+
+environment::GpuVersions Session::versions() const {
+    if (!cuda_) return {};
+    const engine::cuda::CudaVersions cuda = CudaEngine::versions();
+    return {cuda.driver, cuda.runtime, nccl_ ? baseline::Nccl::version() : ""};
+}
+
+}  // namespace ringscope::app

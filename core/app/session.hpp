@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "app/commands.hpp"
+#include "base/time.hpp"
+#include "bench/engines.hpp"
+#include "bootstrap/bootstrap.hpp"
+#include "environment/environment.hpp"
+#include "trace/rows.hpp"
+
+namespace ringscope::app {
+
+/// Stamps of the cold start, in the order of the ladder. Durations in ns.
+struct ColdStart {
+    std::int64_t process_start = 0, mpi_init = 0, plugin_load = 0, bootstrap = 0;
+};
+
+template <class Step>
+std::int64_t time_ns(Step step) {
+    const std::int64_t begin = now_ns();
+    step();
+    return now_ns() - begin;
+}
+
+/// CPUs that the ranks may run on, all together.
+[[nodiscard]] std::size_t distinct_cpus(const std::vector<trace::RankEnvironment>& ranks);
+
+/// What one rank has while cases run: the plugins, what is known of all ranks, and the engines.
+class Session {
+ public:
+    Session(bootstrap::Bootstrap& bootstrap, const options::Options& options, const ColdStart& cold)
+        : bootstrap_{bootstrap}, options_{options}, cold_{cold} {}
+    ~Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    void load_plugins();
+    /// Opens the engines that these cases need. [collective] GPUs are taken when a case names them, or when
+    /// they are what `auto` means here.
+    void connect(const std::vector<Case>& cases, const Timeouts& timeout);
+    /// Lets go of the GPUs in an orderly way. [collective]
+    void close();
+
+    [[nodiscard]] bootstrap::Bootstrap& bootstrap() { return bootstrap_; }
+    [[nodiscard]] bool is_first() const { return bootstrap_.rank() == 0; }
+    [[nodiscard]] const plugin::PluginRegistry& registry() const { return *registry_; }
+    [[nodiscard]] const bench::Engines& engines() const { return *engines_; }
+    /// Null where no GPU is used.
+    [[nodiscard]] const engine::cuda::CudaEngine* cuda() const { return cuda_.get(); }
+    [[nodiscard]] const std::vector<trace::RankEnvironment>& ranks() const { return ranks_; }
+    /// More ranks than CPUs for them: times are no measurement.
+    [[nodiscard]] bool oversubscribed() const { return distinct_cpus(ranks_) < ranks_.size(); }
+    [[nodiscard]] environment::GpuVersions versions() const;
+    [[nodiscard]] const ColdStart& cold() const { return cold_; }
+    /// The page on which ranks tell each other to give up; null before connect().
+    [[nodiscard]] engine::host::Control* control() { return host_ ? &host_->control() : nullptr; }
+
+ private:
+    void connect_host(const Timeouts& timeout);
+    void connect_gpus(const std::vector<Case>& cases, const Timeouts& timeout);
+    void connect_nccl(const std::vector<Case>& cases, const Timeouts& timeout);
+
+    bootstrap::Bootstrap& bootstrap_;
+    const options::Options& options_;
+    ColdStart cold_;
+    std::vector<trace::RankEnvironment> ranks_;
+    std::optional<plugin::PluginRegistry> registry_;
+    std::optional<engine::host::HostEngine> host_;
+    std::unique_ptr<engine::cuda::CudaEngine> cuda_;
+    std::unique_ptr<baseline::NcclBaseline> nccl_;
+    std::optional<bench::Engines> engines_;
+};
+
+}  // namespace ringscope::app
