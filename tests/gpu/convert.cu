@@ -5,12 +5,15 @@
 #include <cuda_runtime.h>
 
 #include "cuda/cuda.hpp"
+#include "reduce/float8.hpp"
 #include "reduce/half.hpp"
 
 namespace ringscope::gpu {
 namespace {
 
 using reduce::BFloat16;
+using reduce::Float8E4M3;
+using reduce::Float8E5M2;
 using reduce::Half;
 
 struct FromHalf {
@@ -24,6 +27,18 @@ struct ToHalf {
 };
 struct ToBFloat16 {
     __device__ std::uint16_t operator()(float value) const { return reduce::to_bfloat16(value).bits; }
+};
+struct FromE4M3 {
+    __device__ float operator()(std::uint8_t bits) const { return to_float(Float8E4M3{bits}); }
+};
+struct FromE5M2 {
+    __device__ float operator()(std::uint8_t bits) const { return to_float(Float8E5M2{bits}); }
+};
+struct ToE4M3 {
+    __device__ std::uint8_t operator()(float value) const { return reduce::to_float8_e4m3(value).bits; }
+};
+struct ToE5M2 {
+    __device__ std::uint8_t operator()(float value) const { return reduce::to_float8_e5m2(value).bits; }
 };
 
 template <class Convert, class From, class To>
@@ -63,6 +78,19 @@ std::vector<std::uint16_t> halfs_of(const std::vector<float>& values) {
 }
 std::vector<std::uint16_t> bfloat16s_of(const std::vector<float>& values) {
     return convert<std::uint16_t, ToBFloat16>(values);
+}
+
+std::vector<float> floats_of_e4m3s(const std::vector<std::uint8_t>& bits) {
+    return convert<float, FromE4M3>(bits);
+}
+std::vector<float> floats_of_e5m2s(const std::vector<std::uint8_t>& bits) {
+    return convert<float, FromE5M2>(bits);
+}
+std::vector<std::uint8_t> e4m3s_of(const std::vector<float>& values) {
+    return convert<std::uint8_t, ToE4M3>(values);
+}
+std::vector<std::uint8_t> e5m2s_of(const std::vector<float>& values) {
+    return convert<std::uint8_t, ToE5M2>(values);
 }
 
 }  // namespace ringscope::gpu

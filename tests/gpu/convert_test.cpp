@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "reduce/float8.hpp"
 #include "reduce/half.hpp"
 #include "tests/gpu/support.hpp"
 #include "verify/random.hpp"
@@ -17,12 +18,15 @@ namespace ringscope::gpu {
 namespace {
 
 using reduce::BFloat16;
+using reduce::Float8E4M3;
+using reduce::Float8E5M2;
 using reduce::Half;
 using DeviceConvert = OnGpu;
 
-std::vector<std::uint16_t> all_bits() {
-    std::vector<std::uint16_t> bits(65536);
-    std::iota(bits.begin(), bits.end(), std::uint16_t{0});
+template <class Bits = std::uint16_t>
+std::vector<Bits> all_bits() {
+    std::vector<Bits> bits(std::size_t{1} << 8 * sizeof(Bits));
+    std::iota(bits.begin(), bits.end(), Bits{0});
     return bits;
 }
 
@@ -52,10 +56,8 @@ std::vector<float> telling_floats() {
     return values;
 }
 
-template <class Host>
-std::size_t count_different(
-    const std::vector<float>& values, const std::vector<std::uint16_t>& bits, Host host
-) {
+template <class Bits, class Host>
+std::size_t count_different(const std::vector<float>& values, const std::vector<Bits>& bits, Host host) {
     std::size_t different = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
         const auto right = host(values[i]);
@@ -86,6 +88,23 @@ TEST_F(DeviceConvert, FloatsToBFloat16_RoundAsOnTheHost) {
     const std::vector<float> values = telling_floats();
     const auto host = [](float value) { return reduce::to_bfloat16(value); };
     EXPECT_EQ(count_different(values, bfloat16s_of(values), host), 0u);
+}
+
+TEST_F(DeviceConvert, EveryFloat8_IsTheFloatOfTheHost) {
+    const auto bits = all_bits<std::uint8_t>();
+    const std::vector<float> e4m3 = floats_of_e4m3s(bits), e5m2 = floats_of_e5m2s(bits);
+    for (const std::uint8_t code : bits) {
+        EXPECT_TRUE(same(e4m3[code], to_float(Float8E4M3{code}))) << int{code};
+        EXPECT_TRUE(same(e5m2[code], to_float(Float8E5M2{code}))) << int{code};
+    }
+}
+
+TEST_F(DeviceConvert, FloatsToFloat8_RoundAsOnTheHost) {
+    const std::vector<float> values = telling_floats();
+    const auto e4m3 = [](float value) { return reduce::to_float8_e4m3(value); };
+    const auto e5m2 = [](float value) { return reduce::to_float8_e5m2(value); };
+    EXPECT_EQ(count_different(values, e4m3s_of(values), e4m3), 0u);
+    EXPECT_EQ(count_different(values, e5m2s_of(values), e5m2), 0u);
 }
 
 }  // namespace
