@@ -10,6 +10,7 @@
 #include "baseline/mpi.hpp"
 #include "engine/host/engine.hpp"
 #include "environment/environment.hpp"
+#include "reduce/reduce.hpp"
 
 namespace ringscope::app {
 namespace {
@@ -54,7 +55,7 @@ Listed listed(const plugin::Found& found) {
         .plugin = found.plugin,
         .protocols = protocols,
         .engines = engines_for(protocols),
-        .dtypes = dtype_names([](DataType) { return true; }),
+        .dtypes = dtype_names(reduce::has),
         .options = {algorithm.options, algorithm.options + algorithm.option_count}};
 }
 

@@ -20,6 +20,11 @@ constexpr std::array<TypeRow, RINGSCOPE_DTYPE_COUNT> type_rows{{
     {"int32", "int32", 4},
     {"int64", "int64", 8},
     {"uint8", "uint8", 1},
+    {"int8", "int8", 1},
+    {"uint32", "uint32", 4},
+    {"uint64", "uint64", 8},
+    {"float8_e4m3", "f8e4m3", 1},
+    {"float8_e5m2", "f8e5m2", 1},
 }};
 constexpr std::array<std::string_view, RINGSCOPE_REDUCTION_COUNT> op_names{
     "sum", "prod", "min", "max", "avg"};

@@ -19,6 +19,11 @@ enum class DataType : std::int32_t {
     int32 = RINGSCOPE_INT32,
     int64 = RINGSCOPE_INT64,
     uint8 = RINGSCOPE_UINT8,
+    int8 = RINGSCOPE_INT8,
+    uint32 = RINGSCOPE_UINT32,
+    uint64 = RINGSCOPE_UINT64,
+    float8_e4m3 = RINGSCOPE_FLOAT8_E4M3,
+    float8_e5m2 = RINGSCOPE_FLOAT8_E5M2,
 };
 
 enum class ReduceOp : std::int32_t {
@@ -47,7 +52,7 @@ enum class Mode : std::int32_t { isolated, back_to_back, graph };
 [[nodiscard]] std::string_view name_of(Protocol protocol) noexcept;
 [[nodiscard]] std::string_view name_of(Mode mode) noexcept;
 
-/// The name in nccl-tests' table: "float", "half", "int32".
+/// The name in nccl-tests' table: "float", "half", "f8e4m3".
 [[nodiscard]] std::string_view nccl_tests_name_of(DataType dtype) noexcept;
 
 /// The inverse of name_of; both spellings of a type are read. Nothing for a word that is no such name.

@@ -201,10 +201,13 @@ std::string Nccl::version() {
 }
 
 std::string Nccl::unsupported(
-    const AlgorithmChoice& choice, DataType, ReduceOp, std::int64_t, std::int64_t local_ranks
+    const AlgorithmChoice& choice, DataType dtype, ReduceOp, std::int64_t, std::int64_t local_ranks
 ) {
-    const std::string reason = refused_parameter(choice);
-    return reason.empty() ? too_few_gpus(local_ranks) : reason;
+    std::string reason = refused_parameter(choice);
+    if (reason.empty()) reason = too_few_gpus(local_ranks);
+    std::string without_nccl;
+    if (reason.empty() && nccl::available(without_nccl)) reason = nccl::missing_type(dtype);
+    return reason;
 }
 
 NcclBaseline::NcclBaseline(bootstrap::Bootstrap& bootstrap, std::int64_t wait_ns)

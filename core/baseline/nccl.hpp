@@ -22,8 +22,9 @@ struct Nccl {
     static constexpr const char* description = "ncclAllReduce of NVIDIA's library; traffic not observable";
 
     /// Why this case cannot run here, or "": no CUDA in the build, fewer GPUs than ranks on this host, no
-    /// such parameter. NCCL has all types and operations, and counts in 64 bits. That NCCL itself is missing
-    /// is an error, and NcclBaseline's to throw.
+    /// such parameter, an 8-bit float that this NCCL or the current GPU does not reduce. NCCL has all other
+    /// types and all operations, and counts in 64 bits. That NCCL itself is missing is an error, and
+    /// NcclBaseline's to throw.
     [[nodiscard]] static std::string unsupported(
         const AlgorithmChoice& choice, DataType dtype, ReduceOp op, std::int64_t count,
         std::int64_t local_ranks = 1

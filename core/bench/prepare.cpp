@@ -4,6 +4,7 @@
 
 #include "baseline/mpi.hpp"
 #include "engine/local_copy.hpp"
+#include "reduce/reduce.hpp"
 
 namespace ringscope::bench {
 namespace {
@@ -151,7 +152,9 @@ void Preparer::prepare_nccl(const Case& point, std::int64_t operations, Prepared
         engines_.cuda != nullptr ? 1 : std::ssize(bootstrap_.local_ranks())
     );
     if (bootstrap_.shares_address_space()) reason = "NCCL needs ranks in processes of their own";
-    if (!reason.empty()) throw Skipped{reason};
+    bootstrap::agree(bootstrap_, [&] {  // GPUs may be of different kinds
+        if (!reason.empty()) throw Skipped{reason};
+    });
     check_usable(engines_.cuda, engines_.without_cuda);
     check_usable(engines_.nccl, engines_.without_nccl);
     prepared.traced = false;
@@ -174,6 +177,11 @@ void Preparer::prepare_nccl(const Case& point, std::int64_t operations, Prepared
 }
 
 void Preparer::prepare_schedule(const Case& point, std::int64_t operations, PreparedCase& prepared) {
+    if (!reduce::has(point.dtype)) {
+        throw Skipped{
+            "engine " + engine_of(point) + " has no " + std::string{name_of(point.dtype)} + ": only " +
+            Nccl::id + " reduces it"};
+    }
     const ringscope_algorithm& algorithm = algorithm_of(point);
     check_alone(point);
     prepared.protocol = name_of(static_cast<Protocol>(algorithm.protocol));

@@ -91,6 +91,12 @@ void use_device(int device) {
     check(cudaSetDevice(device), "cannot use the GPU");
 }
 
+int current_device() {
+    int device = 0;
+    check(cudaGetDevice(&device), "no current GPU");
+    return device;
+}
+
 std::int64_t free_memory() {
     std::size_t free = 0, total = 0;
     check(cudaMemGetInfo(&free, &total), "cannot ask for the GPU's free memory");

@@ -31,6 +31,7 @@ struct DeviceInfo {
 [[nodiscard]] int device_count(std::string& reason);
 [[nodiscard]] DeviceInfo device_info(int device);
 void use_device(int device);
+[[nodiscard]] int current_device();
 [[nodiscard]] std::int64_t free_memory();
 
 /// cudaMalloc'ed memory of the current device.

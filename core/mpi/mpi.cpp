@@ -41,8 +41,16 @@ MPI_Datatype mpi_type(DataType dtype) {
             return MPI_INT64_T;
         case DataType::uint8:
             return MPI_UINT8_T;
+        case DataType::int8:
+            return MPI_INT8_T;
+        case DataType::uint32:
+            return MPI_UINT32_T;
+        case DataType::uint64:
+            return MPI_UINT64_T;
         case DataType::float16:
         case DataType::bfloat16:
+        case DataType::float8_e4m3:
+        case DataType::float8_e5m2:
             break;
     }
     return MPI_DATATYPE_NULL;

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nccl/nccl.hpp"
 
-#include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <nccl.h>
 
@@ -22,6 +21,9 @@ namespace {
 using WindowRegister = ncclResult_t (*)(ncclComm_t, void*, std::size_t, void**, int);
 using WindowDeregister = ncclResult_t (*)(ncclComm_t, void*);
 constexpr int symmetric_window = 1;
+// Of NCCL 2.24, for the same reason.
+constexpr auto float8_e4m3 = static_cast<ncclDataType_t>(10), float8_e5m2 = static_cast<ncclDataType_t>(11);
+constexpr int first_version_with_float8 = 22400;
 
 /// The functions of the library that are used here.
 struct Library {
@@ -109,6 +111,16 @@ ncclDataType_t type_of(DataType dtype) {
             return ncclInt64;
         case DataType::uint8:
             return ncclUint8;
+        case DataType::int8:
+            return ncclInt8;
+        case DataType::uint32:
+            return ncclUint32;
+        case DataType::uint64:
+            return ncclUint64;
+        case DataType::float8_e4m3:
+            return float8_e4m3;
+        case DataType::float8_e5m2:
+            return float8_e5m2;
     }
     throw Error{ExitCode::internal, "nccl: no such type"};
 }
@@ -147,9 +159,7 @@ constexpr std::int64_t set_up_ns = 20'000'000'000;
 /// A call of NCCL on a thread of its own, but on this thread's device. Throws timeout where it does not
 /// return.
 void bounded(std::int64_t ns, const char* what, std::function<ncclResult_t()> call) {
-    int device = 0;
-    cuda::check(cudaGetDevice(&device), "no current GPU");
-    const bool returned = returns_within(ns, [device, what, call = std::move(call)] {
+    const bool returned = returns_within(ns, [device = cuda::current_device(), what, call = std::move(call)] {
         cuda::use_device(device);
         require(call(), what);
     });
@@ -173,6 +183,17 @@ std::string new_id() {
     return {id.internal, sizeof(id.internal)};
 }
 
+int version_code() {
+    int code = 0;
+    require(library().get_version(&code), "cannot ask for the version");
+    return code;
+}
+
+std::string version_text(int code) {
+    return std::to_string(code / 10000) + "." + std::to_string(code / 100 % 100) + "." +
+           std::to_string(code % 100);
+}
+
 Variables together(Variables a, const Variables& b) {
     a.insert(b.begin(), b.end());
     return a;
@@ -186,14 +207,28 @@ bool available(std::string& reason) {
 }
 
 std::string library_version() {
-    int code = 0;
-    require(library().get_version(&code), "cannot ask for the version");
-    return std::to_string(code / 10000) + "." + std::to_string(code / 100 % 100) + "." +
-           std::to_string(code % 100);
+    return version_text(version_code());
 }
 
 bool has_windows() {
     return opened().window_register != nullptr && opened().window_deregister != nullptr;
+}
+
+std::string missing_type(DataType dtype, int version, int capability) {
+    constexpr int first_capability_with_float8 = 90;  // else NCCL says ncclInvalidArgument
+    const std::string name{name_of(dtype)};
+    if (dtype != DataType::float8_e4m3 && dtype != DataType::float8_e5m2) return "";
+    if (version < first_version_with_float8) {
+        return name + " needs NCCL 2.24 or newer, and this is " + version_text(version);
+    }
+    if (capability >= first_capability_with_float8) return "";
+    return "NCCL reduces " + name + " on GPUs of compute capability 9.0 and newer, and this one has " +
+           std::to_string(capability / 10) + "." + std::to_string(capability % 10);
+}
+
+std::string missing_type(DataType dtype) {
+    const cuda::DeviceInfo gpu = cuda::device_info(cuda::current_device());
+    return missing_type(dtype, version_code(), 10 * gpu.major + gpu.minor);
 }
 
 Variables environment_for(const Options& options) {

@@ -24,6 +24,11 @@ namespace ringscope::nccl {
 [[nodiscard]] std::string library_version();  ///< "2.28.9"
 /// Whether this NCCL has symmetric windows (2.27 and newer).
 [[nodiscard]] bool has_windows();
+/// Why NCCL cannot reduce this type on the current device, or "". 8-bit floats came with NCCL 2.24, for GPUs
+/// of compute capability 9.0 and newer.
+[[nodiscard]] std::string missing_type(DataType dtype);
+/// The same for a version of NCCL, 22809, and a compute capability, 90.
+[[nodiscard]] std::string missing_type(DataType dtype, int version, int capability);
 
 /// How a communicator is set up; "" and 0 leave the choice to NCCL.
 struct Options {

@@ -60,7 +60,7 @@ template <>
 struct Arithmetic<std::int64_t> {
     using Type = std::uint64_t;
 };
-/// Promotion to int cannot overflow here: 255 * 255 fits.
+/// Promotion of 8-bit integers to int cannot overflow here: 255 * 255 fits.
 template <class A>
 using Wrapping = typename Arithmetic<A>::Type;
 
@@ -113,13 +113,11 @@ struct Divide {
     }
 };
 
-/// A divisor that uint8 cannot hold is larger than any sum.
-template <>
-struct Divide<std::uint8_t> {
+/// There may be more contributions than 8 bits count.
+template <class T>
+requires(std::is_integral_v<T> && sizeof(T) == 1) struct Divide<T> {
     std::int32_t divisor;
-    RINGSCOPE_HD constexpr std::uint8_t store(std::uint8_t sum) const {
-        return static_cast<std::uint8_t>(sum / divisor);
-    }
+    RINGSCOPE_HD constexpr T store(T sum) const { return static_cast<T>(sum / divisor); }
 };
 
 }  // namespace ringscope::reduce

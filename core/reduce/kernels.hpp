@@ -201,10 +201,21 @@ constexpr TableRow row_of() {
         reduce_without_division<T, Max>, reduce_average<T>};
 }
 
-// In the order of RINGSCOPE_FLOAT32, _FLOAT64, _FLOAT16, _BFLOAT16, _INT32, _INT64, _UINT8.
-constexpr Table kernels{row_of<float>(),       row_of<double>(),       row_of<Half>(),
-                        row_of<BFloat16>(),    row_of<std::int32_t>(), row_of<std::int64_t>(),
-                        row_of<std::uint8_t>()};
+// In the order of RINGSCOPE_FLOAT32, _FLOAT64, _FLOAT16, _BFLOAT16, _INT32, _INT64, _UINT8, _INT8, _UINT32,
+// _UINT64. The 8-bit floats have none.
+constexpr Table kernels{
+    row_of<float>(),
+    row_of<double>(),
+    row_of<Half>(),
+    row_of<BFloat16>(),
+    row_of<std::int32_t>(),
+    row_of<std::int64_t>(),
+    row_of<std::uint8_t>(),
+    row_of<std::int8_t>(),
+    row_of<std::uint32_t>(),
+    row_of<std::uint64_t>(),
+    TableRow{},
+    TableRow{}};
 
 }  // namespace
 }  // namespace ringscope::reduce

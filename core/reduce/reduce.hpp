@@ -21,7 +21,13 @@ using ReduceCopy = void (*)(
     std::int64_t count, std::int32_t divisor
 );
 
+/// Whether host and device can reduce this type: all but the 8-bit floats, which are NCCL's alone.
+[[nodiscard]] constexpr bool has(DataType dtype) {
+    return dtype != DataType::float8_e4m3 && dtype != DataType::float8_e5m2;
+}
+
 /// The function for one element type and operation, in the widest instruction set that this processor has.
+/// Null for a type that this module does not have.
 [[nodiscard]] ReduceCopy reduce_copy(DataType dtype, ReduceOp op);
 
 }  // namespace ringscope::reduce

@@ -27,6 +27,13 @@ template <class T>
                                : *std::max_element(column.begin(), column.end(), less);
 }
 
+/// Truncates toward zero; the divisor may be larger than T holds.
+template <Integer T>
+[[nodiscard]] T divide(T sum, std::size_t divisor) {
+    using Wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+    return static_cast<T>(static_cast<Wide>(sum) / static_cast<Wide>(divisor));
+}
+
 /// Modulo 2^64 first, then modulo 2^k.
 template <Integer T>
 [[nodiscard]] T reduce_integers(const std::vector<T>& column, ReduceOp op) {
@@ -37,8 +44,8 @@ template <Integer T>
         product *= static_cast<std::uint64_t>(value);
     }
     if (op == ReduceOp::prod) return static_cast<T>(product);
-    const std::int64_t wrapped = static_cast<T>(sum);
-    return static_cast<T>(op == ReduceOp::avg ? wrapped / static_cast<std::int64_t>(column.size()) : wrapped);
+    const auto wrapped = static_cast<T>(sum);
+    return op == ReduceOp::avg ? divide(wrapped, column.size()) : wrapped;
 }
 
 /// The reduction before the division of avg.
@@ -124,7 +131,9 @@ template <class T>
         const T only = reduce_integers(column, op);
         return {only, only};
     } else {
-        if (mode == VerifyMode::real) return accept_reals(column, op);
+        if constexpr (has_reals<T>) {
+            if (mode == VerifyMode::real) return accept_reals(column, op);
+        }
         const T only = reduce_exactly(column, op);
         return {only, only};
     }

@@ -41,7 +41,7 @@ template <Integer T>
 void draw_integer_terms(std::vector<T>& column, std::int64_t index, Random& random) {
     constexpr auto total = static_cast<std::uint64_t>(std::numeric_limits<T>::max());
     const std::uint64_t n = column.size(), limit = std::max<std::uint64_t>(1, total / n);
-    const std::uint64_t every = (n + total - 1) / total;  // of these, one is not 0; 1 in all but huge jobs
+    const std::uint64_t every = (n - 1) / total + 1;  // of these, one is not 0; 1 in all but huge jobs
     for (std::uint64_t r = 0; r < n; ++r) {
         const auto magnitude = static_cast<T>(1 + random.below(limit));
         const bool negative = std::is_signed_v<T> && random.coin();
@@ -87,12 +87,23 @@ void draw_wide_factors(std::vector<T>& column, int bits, Random& random) {
         value = round_to<T>(random.sign() * static_cast<double>(2 + random.below(choices)));
 }
 
-/// For many contributors: at most twelve factors are not -1. The product of any of them lies between 2^-4 and
-/// 3^4 * 2^4 and has at most 7 bits, so that every partial product is exact, in range, and changes when one
-/// is left out.
+/// Factors whose product, of any of them, is exact and in range. The first: from 2^-4 to 3^4 * 2^4, 7 bits.
+template <class T>
+inline constexpr std::array magnitudes_of{3.0, 0.5, 2.0, 3.0, 0.5, 2.0, 3.0, 0.5, 2.0, 3.0, 0.5, 2.0};
+/// From 2^-5 to 3^2 * 2^5, 4 bits.
+template <>
+inline constexpr std::array magnitudes_of<Float8E4M3>{3.0, 0.5, 2.0, 0.5, 2.0, 0.5,
+                                                      3.0, 0.5, 2.0, 0.5, 2.0, 2.0};
+/// From 2^-5 to 3 * 2^6, 2 bits.
+template <>
+inline constexpr std::array magnitudes_of<Float8E5M2>{3.0, 0.5, 2.0, 0.5, 2.0, 0.5,
+                                                      2.0, 0.5, 2.0, 0.5, 2.0, 2.0};
+
+/// For many contributors: at most twelve factors are not -1. Every partial product is exact and changes when
+/// one factor is left out.
 template <class T>
 void draw_narrow_factors(std::vector<T>& column, std::int64_t index, Random& random) {
-    constexpr std::array magnitudes{3.0, 0.5, 2.0, 3.0, 0.5, 2.0, 3.0, 0.5, 2.0, 3.0, 0.5, 2.0};
+    constexpr std::array magnitudes = magnitudes_of<T>;
     const std::size_t n = column.size(), start = random.below(magnitudes.size());
     for (std::size_t r = 0; r < n; ++r) {
         const std::size_t place = (r + static_cast<std::size_t>(index)) % n;
@@ -192,7 +203,7 @@ template <class T>
 void draw_column(std::vector<T>& column, ReduceOp op, VerifyMode mode, std::int64_t index, Random& random) {
     if constexpr (Integer<T>) {
         draw_integers(column, op, index, random);
-    } else if (mode == VerifyMode::real) {
+    } else if (mode == VerifyMode::real && has_reals<T>) {
         draw_real(column, op, index, random);
     } else if (mode == VerifyMode::mantissa && is_sum(op)) {
         draw_mantissa_terms(column, index, random);

@@ -8,11 +8,14 @@
 #include <type_traits>
 
 #include "base/types.hpp"
+#include "reduce/float8.hpp"
 #include "reduce/half.hpp"
 
 namespace ringscope::verify {
 
 using reduce::BFloat16;
+using reduce::Float8E4M3;
+using reduce::Float8E5M2;
 using reduce::Half;
 
 template <class T>
@@ -29,8 +32,17 @@ template <>
 inline constexpr int precision<Half> = 11;
 template <>
 inline constexpr int precision<BFloat16> = 8;
+template <>
+inline constexpr int precision<Float8E4M3> = 4;
+template <>
+inline constexpr int precision<Float8E5M2> = 3;
 
-/// A native type that holds every value of T: T itself, or float for the half types.
+/// Whether mode `real` has data of its own. The bound of an 8-bit float is as large as its values from a few
+/// contributors on, so that it would accept nearly anything: such a type, like an integer, gets exact data.
+template <class T>
+inline constexpr bool has_reals = precision<T> >= 8;
+
+/// A native type that holds every value of T: T itself, or float for the shorter floats.
 template <class T>
 [[nodiscard]] auto native(T value) {
     if constexpr (std::is_arithmetic_v<T>)
@@ -47,6 +59,10 @@ template <class T>
         return reduce::to_half(static_cast<float>(value));
     else if constexpr (std::is_same_v<T, BFloat16>)
         return reduce::to_bfloat16(static_cast<float>(value));
+    else if constexpr (std::is_same_v<T, Float8E4M3>)
+        return reduce::to_float8_e4m3(static_cast<float>(value));
+    else if constexpr (std::is_same_v<T, Float8E5M2>)
+        return reduce::to_float8_e5m2(static_cast<float>(value));
     else
         return static_cast<T>(value);
 }
@@ -74,6 +90,16 @@ auto with_type(DataType dtype, F&& f) {
             return f(std::int64_t{});
         case DataType::uint8:
             return f(std::uint8_t{});
+        case DataType::int8:
+            return f(std::int8_t{});
+        case DataType::uint32:
+            return f(std::uint32_t{});
+        case DataType::uint64:
+            return f(std::uint64_t{});
+        case DataType::float8_e4m3:
+            return f(Float8E4M3{});
+        case DataType::float8_e5m2:
+            return f(Float8E5M2{});
         case DataType::float32:
             break;
     }

@@ -40,7 +40,8 @@ struct WrongElement {
 ///  - real: reals, also badly cancelling ones; a result is right within gamma_k * sum|x_i|, k = N-1 roundings
 ///  (avg: N) to
 ///    the type itself. min and max stay exact.
-/// For integers all modes are the same: sums stay within the type, products wrap.
+/// For integers all modes are the same: sums stay within the type, products wrap. 8-bit floats have no mode
+/// real: their data are exact there too, for the bound would accept nearly anything.
 class Pattern {
  public:
     /// `contributors` are the distinct ranks that are reduced, at least one.

@@ -44,7 +44,7 @@ template <class T>
 std::string text_of(const std::byte* element) {
     const T value = element_at<T>(element, 0);
     if constexpr (Integer<T>) {
-        return shortest(static_cast<std::int64_t>(value));
+        return shortest(value);
     } else {
         std::uint64_t bits = 0;
         std::memcpy(&bits, &value, sizeof(T));
@@ -70,9 +70,9 @@ std::vector<T> column_at(
 template <class T>
 T reduce_faulty(const std::vector<T>& column, ReduceOp op, std::size_t contributors) {
     const ReduceOp undivided = op == ReduceOp::avg ? ReduceOp::sum : op;
-    const auto divisor = static_cast<std::int64_t>(op == ReduceOp::avg ? contributors : 1);
+    const std::size_t divisor = op == ReduceOp::avg ? contributors : 1;
     if constexpr (Integer<T>) {
-        return static_cast<T>(std::int64_t{reduce_integers(column, undivided)} / divisor);
+        return divide(reduce_integers(column, undivided), divisor);
     } else {
         return round_to<T>(reduce_reals(column, undivided) / static_cast<long double>(divisor));
     }
@@ -94,7 +94,7 @@ bool tells_untouched_memory(const Accepted<T>& result, VerifyMode mode) {
     if constexpr (Integer<T>) {
         return result.low != static_cast<T>(-1) && result.low != 0;
     } else {
-        return mode == VerifyMode::real || native(result.low) != 0;
+        return (mode == VerifyMode::real && has_reals<T>) || native(result.low) != 0;
     }
 }
 

@@ -5,7 +5,7 @@
 import pytest
 from program import FIXTURES, run, write_yaml
 
-EVERY_TYPE = ["float32", "float64", "float16", "bfloat16", "int32", "int64", "uint8"]
+EVERY_TYPE = "float32 float64 float16 bfloat16 int32 int64 uint8 int8 uint32 uint64".split()
 EVERY_OP = ["sum", "prod", "min", "max", "avg"]
 
 
@@ -51,12 +51,12 @@ def test_every_operation_and_type_in_both_modes(tmp_path, verify):
 sweep:
   algorithms: [ring-ll, ring-simple]
   sizes: [136, 40000]
-  dtypes: {EVERY_TYPE}
-  ops: {EVERY_OP}
+  dtypes: [{", ".join(EVERY_TYPE)}]
+  ops: [{", ".join(EVERY_OP)}]
 measure: {{warmup: 0, iterations: 2, mode: [isolated, back-to-back]}}
 verify: {{mode: {verify}}}
 """
-    cases = exact_cases(run(3, write_yaml(tmp_path, text), "--json"), 2 * 2 * 7 * 5 * 2)
+    cases = exact_cases(run(3, write_yaml(tmp_path, text), "--json"), 2 * 2 * 10 * 5 * 2)
     assert {(case["dtype"], case["op"]) for case in cases} == {(t, o) for t in EVERY_TYPE for o in EVERY_OP}
     assert {case["mode"] for case in cases} == {"isolated", "back-to-back"}
 
@@ -135,6 +135,31 @@ measure: {warmup: 0, iterations: 2}
 """
     done = run(ranks, write_yaml(tmp_path, text), "--json", RINGSCOPE_PLUGIN_PATH=str(FIXTURES / "correct"))
     exact_cases(done, 5 * 2 * 2)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint32", "uint64"])
+def test_mpi_reduces_the_integers_that_it_has(tmp_path, dtype):
+    text = f"sweep: {{algorithms: [mpi], sizes: [40000], dtypes: [{dtype}], ops: [sum, prod, min, max]}}"
+    done = run(2, write_yaml(tmp_path, text), "--json", "--set", "measure.iterations=2")
+    exact_cases(done, 4)
+
+
+def test_eight_bit_floats_are_nccls_alone_and_skipped_elsewhere(tmp_path):
+    text = """
+sweep: {algorithms: [ring-simple, mpi], sizes: [4096], dtypes: [float8_e4m3, float8_e5m2, float32]}
+measure: {warmup: 0, iterations: 2}
+"""
+    done = run(2, write_yaml(tmp_path, text), "--json").is_good()
+    reasons = {(case["algorithm"], case["dtype"]): case["reason"] for case in done.json["cases"]}
+    assert reasons["ring-simple", "float8_e4m3"].endswith("has no float8_e4m3: only nccl reduces it")
+    assert reasons["mpi", "float8_e5m2"] == "MPI has no sum of float8_e5m2"
+    assert [case["status"] for case in done.json["cases"]] == ["skipped", "skipped", "ok"] * 2
+
+
+def test_types_by_the_names_of_nccl_tests(tmp_path):
+    done = run(2, "-b", "64", "-e", "64", "-n", "1", "-a", "ring-ll", "-d", "int8,uint64,f8e4m3").is_good()
+    rows = [line.split() for line in done.out.splitlines() if line and not line.startswith("#")]
+    assert [row[2] for row in rows if row[0] == "64"] == ["int8", "uint64", "f8e4m3"]
 
 
 def test_mpi_baseline_is_exact_and_not_observed(tmp_path):

@@ -110,6 +110,16 @@ def test_nccl_runs_beside_it(tmp_path):
     assert len(done.json["cases"]) == 24
 
 
+@needs_two
+def test_nccl_reduces_every_type_and_the_rest_skips_eight_bit_floats():
+    words = ["-b", 4096, "-e", 4096, "-n", 2, "-a", "nccl,ring-simple", "-d", "all", "-o", "all", "--json"]
+    cases = run(2, *words, seconds=120).is_good().json["cases"]
+    assert len(cases) == 2 * 12 * 5 * 2
+    reasons = {(c["algorithm"], c["dtype"]): c["reason"] for c in cases if c["status"] != "ok"}
+    assert {dtype for name, dtype in reasons if name == "ring-simple"} == {"float8_e4m3", "float8_e5m2"}
+    assert all("compute capability 9.0" in why for (name, _), why in reasons.items() if name == "nccl")
+
+
 # What is wrong
 
 

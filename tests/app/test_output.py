@@ -118,7 +118,10 @@ def test_list_json_tells_what_can_run():
     assert found["ring-ll"]["file"].endswith("/plugins/ring.so")
     assert (found["ring-ll"]["protocols"], found["ring-simple"]["protocols"]) == (["ll"], ["simple"])
     assert "host-shm" in found["ring-ll"]["engines"]
-    assert len(found["ring-ll"]["dtypes"]) == 7
+    eight_bit_floats = {"float8_e4m3", "float8_e5m2"}
+    assert eight_bit_floats < set(found["nccl"]["dtypes"]) and len(found["nccl"]["dtypes"]) == 12
+    assert set(found["ring-ll"]["dtypes"]) == set(found["nccl"]["dtypes"]) - eight_bit_floats
+    assert set(found["mpi"]["dtypes"]) == set(found["ring-ll"]["dtypes"]) - {"float16", "bfloat16"}
     assert told["refused"] == []
 
 

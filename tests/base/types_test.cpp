@@ -15,10 +15,18 @@ TEST(Types, SizesAndNames_AreThoseOfTheFiles) {
         const char* nccl_tests;
     };
     constexpr Row rows[]{
-        {DataType::float32, 4, "float32", "float"}, {DataType::float64, 8, "float64", "double"},
-        {DataType::float16, 2, "float16", "half"},  {DataType::bfloat16, 2, "bfloat16", "bfloat16"},
-        {DataType::int32, 4, "int32", "int32"},     {DataType::int64, 8, "int64", "int64"},
-        {DataType::uint8, 1, "uint8", "uint8"}};
+        {DataType::float32, 4, "float32", "float"},
+        {DataType::float64, 8, "float64", "double"},
+        {DataType::float16, 2, "float16", "half"},
+        {DataType::bfloat16, 2, "bfloat16", "bfloat16"},
+        {DataType::int32, 4, "int32", "int32"},
+        {DataType::int64, 8, "int64", "int64"},
+        {DataType::uint8, 1, "uint8", "uint8"},
+        {DataType::int8, 1, "int8", "int8"},
+        {DataType::uint32, 4, "uint32", "uint32"},
+        {DataType::uint64, 8, "uint64", "uint64"},
+        {DataType::float8_e4m3, 1, "float8_e4m3", "f8e4m3"},
+        {DataType::float8_e5m2, 1, "float8_e5m2", "f8e5m2"}};
     for (const Row& row : rows) {
         EXPECT_EQ(size_of(row.dtype), row.bytes);
         EXPECT_EQ(name_of(row.dtype), row.name);

@@ -61,9 +61,19 @@ TEST(Letters, reach_every_value) {
     EXPECT_EQ(e.output, "x.h5");
 }
 
+TEST(Letters, types_by_the_names_of_nccl_tests) {
+    const Experiment e = experiment_from_letters({.dtype = "int8,uint32,uint64,f8e4m3,f8e5m2"}, vocabulary());
+    EXPECT_THAT(
+        e.dtypes,
+        ElementsAre(
+            DataType::int8, DataType::uint32, DataType::uint64, DataType::float8_e4m3, DataType::float8_e5m2
+        )
+    );
+}
+
 TEST(Letters, all_means_every_type_and_reduction) {
     const Experiment e = experiment_from_letters({.dtype = "all", .op = "all"}, vocabulary());
-    EXPECT_EQ(e.dtypes.size(), 7U);
+    EXPECT_EQ(e.dtypes.size(), 12U);
     EXPECT_EQ(e.ops.size(), 5U);
 }
 

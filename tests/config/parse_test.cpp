@@ -77,7 +77,7 @@ sweep:
   algorithms: [{id: ring-ll, params: {channels: 3, slots: 4, slot_bytes: 4KiB}}]
   engines: [host-shm]
   sizes: [0, 4KB, 1.5K, "8"]
-  dtypes: [bfloat16, uint8]
+  dtypes: [bfloat16, uint8, float8_e5m2]
   ops: [avg, min]
   in_place: [true, false]
   offsets: [1, 64]
@@ -93,7 +93,7 @@ output: null
     );
     EXPECT_THAT(e.engines, ElementsAre("host-shm"));
     EXPECT_THAT(e.sizes, ElementsAre(0, 4000, 1536, 8));
-    EXPECT_THAT(e.dtypes, ElementsAre(DataType::bfloat16, DataType::uint8));
+    EXPECT_THAT(e.dtypes, ElementsAre(DataType::bfloat16, DataType::uint8, DataType::float8_e5m2));
     EXPECT_THAT(e.ops, ElementsAre(ReduceOp::avg, ReduceOp::min));
     EXPECT_THAT(e.in_place, ElementsAre(true, false));
     EXPECT_THAT(e.offsets, ElementsAre(1, 64));

@@ -156,11 +156,11 @@ INSTANTIATE_TEST_SUITE_P(
 class EveryNumber : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryNumber, AllTypesTimesAllOperations) {
-    for (int dtype = 0; dtype < RINGSCOPE_DTYPE_COUNT; ++dtype) {
-        for (int op = 0; op < RINGSCOPE_REDUCTION_COUNT; ++op) {
-            expect_exact(
-                GetParam(), 3, {3, 256, 1}, {static_cast<DataType>(dtype), static_cast<ReduceOp>(op)}, {257}
-            );
+    for (int type = 0; type < RINGSCOPE_DTYPE_COUNT; ++type) {
+        const auto dtype = static_cast<DataType>(type);
+        if (!reduce::has(dtype)) continue;
+        for (int op = 0; op < RINGSCOPE_REDUCTION_COUNT; op += sanitized ? 2 : 1) {
+            expect_exact(GetParam(), 3, {3, 256, 1}, {dtype, static_cast<ReduceOp>(op)}, {257});
         }
     }
 }

@@ -24,8 +24,10 @@ using verify::DeviceFinding;
 using verify::DevicePattern;
 using verify::Pattern;
 
-constexpr std::array dtypes{DataType::float32, DataType::float64, DataType::float16, DataType::bfloat16,
-                            DataType::int32,   DataType::int64,   DataType::uint8};
+constexpr std::array dtypes{DataType::float32,  DataType::float64,     DataType::float16,
+                            DataType::bfloat16, DataType::int32,       DataType::int64,
+                            DataType::uint8,    DataType::int8,        DataType::uint32,
+                            DataType::uint64,   DataType::float8_e4m3, DataType::float8_e5m2};
 constexpr std::array<std::int64_t, 6> counts{0, 1, 2047, 2048, 2049, 65537};
 constexpr std::uint64_t seed = 41;
 constexpr int ranks = 3, rank = 1;

@@ -44,4 +44,19 @@ TEST(Library, is_available_where_it_is_installed_and_else_says_why_not) {
     }
 }
 
+TEST(Library, eight_bit_floats_need_its_version_and_a_gpu_for_them) {
+    using nccl::missing_type;
+    EXPECT_EQ(missing_type(DataType::float8_e4m3, 22403, 90), "");
+    EXPECT_EQ(missing_type(DataType::float8_e5m2, 22809, 120), "");
+    EXPECT_EQ(
+        missing_type(DataType::float8_e4m3, 22304, 90),
+        "float8_e4m3 needs NCCL 2.24 or newer, and this is 2.23.4"
+    );
+    EXPECT_EQ(
+        missing_type(DataType::float8_e5m2, 22809, 89),
+        "NCCL reduces float8_e5m2 on GPUs of compute capability 9.0 and newer, and this one has 8.9"
+    );
+    EXPECT_EQ(missing_type(DataType::bfloat16, 21900, 70), "");
+}
+
 }  // namespace

@@ -27,6 +27,9 @@ constexpr DataType dtype_of() {
     if constexpr (std::is_same_v<T, BFloat16>) return DataType::bfloat16;
     if constexpr (std::is_same_v<T, std::int32_t>) return DataType::int32;
     if constexpr (std::is_same_v<T, std::int64_t>) return DataType::int64;
+    if constexpr (std::is_same_v<T, std::int8_t>) return DataType::int8;
+    if constexpr (std::is_same_v<T, std::uint32_t>) return DataType::uint32;
+    if constexpr (std::is_same_v<T, std::uint64_t>) return DataType::uint64;
     return DataType::uint8;
 }
 
@@ -87,7 +90,11 @@ double reference(ReduceOp op, const std::vector<double>& operands) {
 
 template <class T>
 class ReduceCopyOf : public testing::Test {};
-using Types = testing::Types<float, double, Half, BFloat16, std::int32_t, std::int64_t, std::uint8_t>;
+using Types = std::conditional_t<
+    sanitized, testing::Types<float, Half, BFloat16, std::int32_t, std::uint64_t, std::int8_t>,
+    testing::Types<
+        float, double, Half, BFloat16, std::int32_t, std::int64_t, std::uint8_t, std::int8_t, std::uint32_t,
+        std::uint64_t>>;
 TYPED_TEST_SUITE(ReduceCopyOf, Types);
 
 /// Small integers, for which every type is exact; the sums of avg are multiples of the number of sources.
@@ -228,6 +235,10 @@ TEST(ReduceCopy, IntegerAvg_TruncatesTowardZero) {
     EXPECT_EQ(reduce_one<std::int64_t>(ReduceOp::avg, {-1, -1, 0}, 3), 0);
     EXPECT_EQ(reduce_one<std::uint8_t>(ReduceOp::avg, {200, 100}, 2), 22) << "the sum wraps: 44 / 2";
     EXPECT_EQ(reduce_one<std::uint8_t>(ReduceOp::avg, {200}, 256), 0) << "a divisor that uint8 cannot hold";
+    EXPECT_EQ(reduce_one<std::int8_t>(ReduceOp::avg, {-3, -4}, 2), -3);
+    EXPECT_EQ(reduce_one<std::int8_t>(ReduceOp::avg, {-100}, 200), 0) << "a divisor that int8 cannot hold";
+    EXPECT_EQ(reduce_one<std::uint32_t>(ReduceOp::avg, {0xfffffffe, 1}, 2), 0x7fffffffu) << "no sign";
+    EXPECT_EQ(reduce_one<std::uint64_t>(ReduceOp::avg, {~std::uint64_t{0}}, 5), 0x3333333333333333u);
 }
 
 TEST(ReduceCopy, IntegerOverflow_Wraps) {
@@ -239,6 +250,28 @@ TEST(ReduceCopy, IntegerOverflow_Wraps) {
     EXPECT_EQ(reduce_one<std::int64_t>(ReduceOp::prod, {most64, 2}), -2);
     EXPECT_EQ(reduce_one<std::uint8_t>(ReduceOp::sum, {255, 2}), 1);
     EXPECT_EQ(reduce_one<std::uint8_t>(ReduceOp::prod, {16, 17}), 16);
+    EXPECT_EQ(reduce_one<std::int8_t>(ReduceOp::sum, {127, 1}), -128);
+    EXPECT_EQ(reduce_one<std::int8_t>(ReduceOp::prod, {-128, -1}), -128);
+    EXPECT_EQ(reduce_one<std::uint32_t>(ReduceOp::sum, {0xffffffff, 2}), 1u);
+    EXPECT_EQ(reduce_one<std::uint64_t>(ReduceOp::prod, {std::uint64_t{1} << 63, 3}), std::uint64_t{1} << 63);
+}
+
+TEST(ReduceCopy, HighestBit_IsASignOnlyInSignedTypes) {
+    EXPECT_EQ(reduce_one<std::int8_t>(ReduceOp::max, {-128, 127}), 127);
+    EXPECT_EQ(reduce_one<std::uint32_t>(ReduceOp::max, {0x80000000, 1}), 0x80000000u);
+    EXPECT_EQ(reduce_one<std::uint64_t>(ReduceOp::min, {std::uint64_t{1} << 63, 1}), 1u);
+}
+
+TEST(ReduceCopy, TypesThatItHas_HaveEveryOperationAndTheOthersNone) {
+    for (int type = 0; type < RINGSCOPE_DTYPE_COUNT; ++type) {
+        const auto dtype = static_cast<DataType>(type);
+        for (int op = 0; op < RINGSCOPE_REDUCTION_COUNT; ++op) {
+            EXPECT_EQ(reduce_copy(dtype, static_cast<ReduceOp>(op)) != nullptr, has(dtype)) << name_of(dtype);
+        }
+    }
+    EXPECT_FALSE(has(DataType::float8_e4m3));
+    EXPECT_FALSE(has(DataType::float8_e5m2));
+    EXPECT_TRUE(has(DataType::uint64));
 }
 
 TEST(Functors, Constexpr_CompileTimeValues) {

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "base/types.hpp"
 #include "reduce/reduce.hpp"
+#include "verify/format.hpp"
 #include "verify/pattern.hpp"
 
 // All-reduce results as different algorithms compute them, from the data of a Pattern.
@@ -16,10 +18,35 @@ namespace ringscope::verify::orders {
 
 using Bytes = std::vector<std::byte>;
 
-/// Combines whole messages with reduce_copy.
+/// Left to right, rounded to T after each step, as NCCL reduces 8-bit floats.
+template <class T>
+Bytes combine_in_steps(ReduceOp op, const std::vector<const Bytes*>& from, std::int32_t divisor) {
+    Bytes result = *from.front();
+    const auto size = std::int64_t{sizeof(T)};
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(result.size()) / size; ++i) {
+        T value = element_at<T>(result.data(), i);
+        for (std::size_t k = 1; k < from.size(); ++k) {
+            const auto a = native(value), b = native(element_at<T>(from[k]->data(), i));
+            value = round_to<T>(
+                op == ReduceOp::prod  ? a * b
+                : op == ReduceOp::min ? std::min(a, b)
+                : op == ReduceOp::max ? std::max(a, b)
+                                      : a + b
+            );
+        }
+        if (op == ReduceOp::avg && divisor > 0)
+            value = round_to<T>(native(value) / static_cast<float>(divisor));
+        std::memcpy(&result[static_cast<std::size_t>(i * size)], &value, sizeof(T));
+    }
+    return result;
+}
+
+/// Combines whole messages, with reduce_copy where it has the type.
 inline Bytes combine(
     DataType dtype, ReduceOp op, const std::vector<const Bytes*>& from, std::int32_t divisor = 0
 ) {
+    if (dtype == DataType::float8_e4m3) return combine_in_steps<Float8E4M3>(op, from, divisor);
+    if (dtype == DataType::float8_e5m2) return combine_in_steps<Float8E5M2>(op, from, divisor);
     std::vector<const std::byte*> sources;
     for (const Bytes* message : from) sources.push_back(message->data());
     Bytes result(from.front()->size());

@@ -24,8 +24,13 @@ namespace {
 
 using namespace orders;
 
-constexpr std::array dtypes{DataType::float32, DataType::float64, DataType::float16, DataType::bfloat16,
-                            DataType::int32,   DataType::int64,   DataType::uint8};
+const std::vector<DataType> dtypes =
+    sanitized
+        ? std::vector{DataType::float32, DataType::float16,     DataType::bfloat16,   DataType::uint64,
+                      DataType::int8,    DataType::float8_e4m3, DataType::float8_e5m2}
+        : std::vector{DataType::float32, DataType::float64, DataType::float16,     DataType::bfloat16,
+                      DataType::int32,   DataType::int64,   DataType::uint8,       DataType::int8,
+                      DataType::uint32,  DataType::uint64,  DataType::float8_e4m3, DataType::float8_e5m2};
 constexpr std::array ops{ReduceOp::sum, ReduceOp::prod, ReduceOp::min, ReduceOp::max, ReduceOp::avg};
 constexpr std::array modes{VerifyMode::exact, VerifyMode::mantissa, VerifyMode::real};
 const std::vector<int> rank_counts =
@@ -242,14 +247,16 @@ Bytes sum_with_bits(const Pattern& pattern, std::int64_t count, int bits) {
 
 template <class T>
 class NarrowAccumulator : public testing::Test {};
-using FloatTypes = testing::Types<float, double, Half, BFloat16>;
-TYPED_TEST_SUITE(NarrowAccumulator, FloatTypes);
+using AllFloatTypes = testing::Types<float, double, Half, BFloat16, Float8E4M3, Float8E5M2>;
+TYPED_TEST_SUITE(NarrowAccumulator, AllFloatTypes);
 
 template <class T>
-constexpr DataType dtype_of = std::is_same_v<T, float>    ? DataType::float32
-                              : std::is_same_v<T, double> ? DataType::float64
-                              : std::is_same_v<T, Half>   ? DataType::float16
-                                                          : DataType::bfloat16;
+constexpr DataType dtype_of = std::is_same_v<T, float>        ? DataType::float32
+                              : std::is_same_v<T, double>     ? DataType::float64
+                              : std::is_same_v<T, Half>       ? DataType::float16
+                              : std::is_same_v<T, BFloat16>   ? DataType::bfloat16
+                              : std::is_same_v<T, Float8E4M3> ? DataType::float8_e4m3
+                                                              : DataType::float8_e5m2;
 
 TYPED_TEST(NarrowAccumulator, OneBitShort_MantissaModeShowsItInEveryElement) {
     for (const int ranks : {2, 3, 8, 64}) {
@@ -262,7 +269,12 @@ TYPED_TEST(NarrowAccumulator, OneBitShort_MantissaModeShowsItInEveryElement) {
     }
 }
 
-TYPED_TEST(NarrowAccumulator, OneBitShort_ExactModeWithManyRanksDoesNotShowIt) {
+template <class T>
+class ManyRanks : public testing::Test {};
+using FloatTypes = testing::Types<float, double, Half, BFloat16>;
+TYPED_TEST_SUITE(ManyRanks, FloatTypes);
+
+TYPED_TEST(ManyRanks, AccumulatorOneBitShort_ExactModeDoesNotShowIt) {
     const Pattern pattern{dtype_of<TypeParam>, ReduceOp::sum, 64, VerifyMode::exact};
     EXPECT_EQ(
         count_wrong(pattern, sum_with_bits<TypeParam>(pattern, long_count, precision<TypeParam> - 1), 1), 0
@@ -338,9 +350,13 @@ TEST(PatternModes, RealData_CancelsBadly) {
 // ---- The data ----
 
 TEST(PatternData, ExactIntegers_StayWithinThePublishedLimits) {
-    // floor(2^p / N) for N = 8: 2^21 for float32, 256 for float16, 32 for bfloat16.
+    // floor(2^p / N) for N = 8: 2^21 for float32, 256 for float16, 32 for bfloat16, 2 and 1 for 8 bits.
     const std::vector<std::pair<DataType, double>> limits{
-        {DataType::float32, 2097152}, {DataType::float16, 256}, {DataType::bfloat16, 32}};
+        {DataType::float32, 2097152},
+        {DataType::float16, 256},
+        {DataType::bfloat16, 32},
+        {DataType::float8_e4m3, 2},
+        {DataType::float8_e5m2, 1}};
     for (const auto& [dtype, limit] : limits) {
         const Pattern pattern{dtype, ReduceOp::sum, 8, VerifyMode::exact};
         const std::vector<Bytes> inputs = inputs_of(pattern, long_count, 0);
@@ -398,12 +414,51 @@ TEST(PatternData, RankThatDoesNotContribute_GetsPoison) {
 }
 
 TEST(PatternData, MoreRanksThanTheTypeCounts_StaysExact) {
-    for (const ReduceOp op : ops) {
-        const Pattern pattern{DataType::bfloat16, op, 300, VerifyMode::exact};
-        const std::vector<Bytes> inputs = inputs_of(pattern, 2100, 9);
-        EXPECT_EQ(count_wrong(pattern, reduce_in_ring_order(pattern, inputs), 9), 0) << name_of(op);
-        EXPECT_EQ(count_wrong(pattern, reduce_in_tree_order(pattern, inputs), 9), 0) << name_of(op);
+    std::vector short_types{DataType::float8_e5m2, DataType::float8_e4m3, DataType::int8, DataType::bfloat16};
+    if (sanitized) short_types.resize(1);
+    for (const DataType dtype : short_types) {
+        for (const ReduceOp op : ops) {
+            const Pattern pattern{dtype, op, 300, VerifyMode::exact};
+            const std::vector<Bytes> inputs = inputs_of(pattern, 2100, 9);
+            EXPECT_EQ(count_wrong(pattern, reduce_in_ring_order(pattern, inputs), 9), 0)
+                << name_of(dtype) << name_of(op);
+            EXPECT_EQ(count_wrong(pattern, reduce_in_tree_order(pattern, inputs), 9), 0)
+                << name_of(dtype) << name_of(op);
+        }
     }
+}
+
+/// NCCL's way with floating point and N = 2^k: the terms times 1/N, then their sum.
+TEST(PatternData, AverageByFactors_IsExactForPowersOfTwo) {
+    for (const VerifyMode mode : {VerifyMode::exact, VerifyMode::mantissa}) {
+        for (const int ranks : {2, 8, 64}) {
+            const Pattern pattern{DataType::float8_e4m3, ReduceOp::avg, ranks, mode};
+            std::vector<Bytes> inputs = inputs_of(pattern, long_count, 3);
+            for (Bytes& input : inputs) {
+                const Bytes whole = input;
+                input = combine(DataType::float8_e4m3, ReduceOp::avg, {&whole}, ranks);
+            }
+            std::vector<const Bytes*> parts;
+            for (const Bytes& input : inputs) parts.push_back(&input);
+            EXPECT_EQ(count_wrong(pattern, combine(DataType::float8_e4m3, ReduceOp::sum, parts), 3), 0)
+                << ranks;
+        }
+    }
+}
+
+TEST(PatternData, UnsignedAverage_UsesTheHighestBit) {
+    const Pattern pattern{DataType::uint64, ReduceOp::avg, 2, VerifyMode::exact};
+    const std::vector<Bytes> inputs = inputs_of(pattern, 2048, 0);
+    const Bytes expected = expected_of(pattern, 2048, 0);
+    int high = 0;
+    for (std::int64_t i = 0; i < 2048; ++i) {
+        const auto a = element_at<std::uint64_t>(inputs[0].data(), i);
+        const auto b = element_at<std::uint64_t>(inputs[1].data(), i);
+        ASSERT_GE(a + b, a) << "the sum stays within the type";
+        high += (a + b) >> 63 != 0;
+        ASSERT_EQ(element_at<std::uint64_t>(expected.data(), i), (a + b) / 2);
+    }
+    EXPECT_GT(high, 500);
 }
 
 TEST(PatternData, MinusZero_EqualsZero) {

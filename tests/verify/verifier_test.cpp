@@ -142,7 +142,8 @@ INSTANTIATE_TEST_SUITE_P(
     AllTypes, VerifierOf,
     ::testing::Values(
         DataType::float32, DataType::float64, DataType::float16, DataType::bfloat16, DataType::int32,
-        DataType::int64, DataType::uint8
+        DataType::int64, DataType::uint8, DataType::int8, DataType::uint32, DataType::uint64,
+        DataType::float8_e4m3, DataType::float8_e5m2
     ),
     [](const auto& parameters) { return std::string{name_of(parameters.param)}; }
 );

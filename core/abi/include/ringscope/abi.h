@@ -34,7 +34,12 @@ enum {
     RINGSCOPE_INT32 = 4,
     RINGSCOPE_INT64 = 5,
     RINGSCOPE_UINT8 = 6,
-    RINGSCOPE_DTYPE_COUNT = 7
+    RINGSCOPE_INT8 = 7,
+    RINGSCOPE_UINT32 = 8,
+    RINGSCOPE_UINT64 = 9,
+    RINGSCOPE_FLOAT8_E4M3 = 10, /* the 8-bit floats of the OCP: no engine reduces them, only NCCL does */
+    RINGSCOPE_FLOAT8_E5M2 = 11,
+    RINGSCOPE_DTYPE_COUNT = 12
 };
 
 /* Reduction operations. avg sums, and divides once where an op says `finish`. */

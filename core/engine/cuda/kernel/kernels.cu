@@ -12,6 +12,9 @@ Kernels kernels_bfloat16();
 Kernels kernels_int32();
 Kernels kernels_int64();
 Kernels kernels_uint8();
+Kernels kernels_int8();
+Kernels kernels_uint32();
+Kernels kernels_uint64();
 
 namespace {
 __global__ void empty() {}
@@ -19,6 +22,8 @@ __global__ void empty() {}
 
 Kernels kernels_of(DataType dtype) {
     switch (dtype) {
+        case DataType::float32:
+            return kernels_float32();
         case DataType::float64:
             return kernels_float64();
         case DataType::float16:
@@ -31,10 +36,17 @@ Kernels kernels_of(DataType dtype) {
             return kernels_int64();
         case DataType::uint8:
             return kernels_uint8();
-        case DataType::float32:
+        case DataType::int8:
+            return kernels_int8();
+        case DataType::uint32:
+            return kernels_uint32();
+        case DataType::uint64:
+            return kernels_uint64();
+        case DataType::float8_e4m3:
+        case DataType::float8_e5m2:
             break;
     }
-    return kernels_float32();
+    throw Error{ExitCode::internal, "cuda-p2p: no kernels of " + std::string{name_of(dtype)}};
 }
 
 void launch(
@@ -48,10 +60,11 @@ void launch(
 }
 
 int resident_blocks(const void* kernel, int threads) {
-    int device = 0, multiprocessors = 0, blocks = 0;
-    ringscope::cuda::check(cudaGetDevice(&device), "no current GPU");
+    int multiprocessors = 0, blocks = 0;
     ringscope::cuda::check(
-        cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+        cudaDeviceGetAttribute(
+            &multiprocessors, cudaDevAttrMultiProcessorCount, ringscope::cuda::current_device()
+        ),
         "cannot ask for the GPU's multiprocessors"
     );
     ringscope::cuda::check(

@@ -25,6 +25,7 @@ struct Kernels {
     }
 };
 
+/// For the types of reduce::has.
 [[nodiscard]] Kernels kernels_of(DataType dtype);
 
 void launch(
