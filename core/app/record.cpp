@@ -45,6 +45,9 @@ trace::RunInfo run_info(const Experiment& experiment, const Arguments& arguments
     info.command_line = "ringscope " + join(arguments, " ");
     info.creator_version = environment::program_version();
     info.run_uuid = environment::run_uuid();
+    info.batch_uuid = session.options().batch_uuid;
+    info.launch_index = session.options().launch_index;
+    info.seed = session.options().seed;
     info.file_time = environment::iso8601_now();
     info.world_size = static_cast<std::int32_t>(session.ranks().size());
     info.epoch_monotonic_ns = now_ns() - 1;

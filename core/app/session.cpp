@@ -13,6 +13,7 @@
 
 #include "base/time.hpp"
 #include "baseline/mpi.hpp"
+#include "environment/binding.hpp"
 #include "environment/cpu_list.hpp"
 
 namespace ringscope::app {
@@ -56,14 +57,30 @@ bool is_baseline(const Case& point) {
 /// The control page, for the signal handler.
 std::atomic<engine::host::Control*> terminable{nullptr};
 
-/// mpirun sends SIGTERM, and SIGKILL about a second later, when another rank died. In between all waits give
-/// up and say what they waited for; where there is none, the alarm ends the process.
-void on_terminate(int) {
+/// mpirun sends SIGTERM, and SIGKILL about a second later, when another rank died. SIGUSR1, which mpirun
+/// hands on, asks for the same with more time. In between all waits give up and say what they waited for;
+/// where there is none, the alarm ends the process.
+void on_terminate(int signal) {
     engine::host::Control* control = terminable.load();
-    if (control == nullptr) _exit(128 + SIGTERM);
-    control->terminated.store(1);
+    if (control == nullptr) _exit(128 + signal);
+    control->terminated.store(static_cast<std::uint32_t>(signal));
     control->abort.store(1);
-    alarm(2);
+    alarm(signal == SIGTERM ? 2 : 20);
+}
+
+/// Ranks that are not where the launch asked for would be measured all the same, and compared with others.
+void check_binding(
+    const options::Options& options, const std::vector<trace::RankEnvironment>& ranks, int rank
+) {
+    if (!options.expect_binding) return;
+    const std::string& asked = *options.expect_binding;
+    const std::string fault = asked == "none"
+                                  ? environment::unbound_fault(ranks)
+                                  : environment::binding_fault(asked, environment::allowed_cpu_list());
+    if (fault.empty()) return;
+    throw Error{
+        ExitCode::usage, "rank " + std::to_string(rank) + " " + fault + "; --expect-binding says " + asked +
+                             ": give mpirun --bind-to " + asked + ", or expect what there is"};
 }
 
 }  // namespace
@@ -91,6 +108,7 @@ void Session::load_plugins() {
 void Session::connect(const std::vector<Case>& cases, const Timeouts& timeout) {
     cold_.bootstrap = time_ns([&] {
         ranks_ = share_environment(bootstrap_);
+        bootstrap::agree(bootstrap_, [&] { check_binding(options_, ranks_, bootstrap_.rank()); });
         connect_host(timeout);
         connect_gpus(cases, timeout);
     });
@@ -100,6 +118,7 @@ void Session::connect_host(const Timeouts& timeout) {
     host_.emplace(bootstrap_, engine::host::HostOptions{timeout.wait_ns, oversubscribed()});
     terminable.store(&host_->control());
     std::signal(SIGTERM, on_terminate);
+    std::signal(SIGUSR1, on_terminate);
     engines_.emplace(bench::Engines{*host_});
 }
 
@@ -118,6 +137,8 @@ void Session::connect_gpus(const std::vector<Case>& cases, const Timeouts& timeo
                 .wait_ns = timeout.wait_ns, .allow_shared_gpu = options_.allow_shared_gpu}
         );
     } catch (const bootstrap::AgreedError& e) {
+        // Ranks that are not where they should be: nothing is measured before that is put right.
+        if (asked && e.code() == ExitCode::usage) throw;
         engines_->without_cuda = {e.code(), e.what()};
         if (suitable && is_first()) std::cerr << "note: engine auto is host-shm here: " << e.what() << "\n";
         return;

@@ -57,6 +57,7 @@ class Session {
     [[nodiscard]] bool oversubscribed() const { return distinct_cpus(ranks_) < ranks_.size(); }
     [[nodiscard]] environment::GpuVersions versions() const;
     [[nodiscard]] const ColdStart& cold() const { return cold_; }
+    [[nodiscard]] const options::Options& options() const { return options_; }
     /// The page on which ranks tell each other to give up; null before connect().
     [[nodiscard]] engine::host::Control* control() { return host_ ? &host_->control() : nullptr; }
 

@@ -51,9 +51,31 @@ struct Timeouts {
     std::int64_t case_ns = 60'000'000'000;
 };
 
-/// A validated experiment as a plain value. What belongs to launch/ is validated and otherwise left alone.
+/// Environment variables or MCA parameters; the name is empty where none was given.
+struct Variables {
+    std::string name{};
+    std::map<std::string, std::string> values{};
+
+    friend bool operator==(const Variables&, const Variables&) = default;
+};
+
+/// How the ranks are started: one mpirun for each combination of these lists, `launches` times. The program
+/// itself acts on nothing of it; it checks it and tells it to launch/batch.
+struct Launch {
+    std::vector<std::int64_t> np;       ///< 0: left to whoever starts the run
+    std::vector<std::string> hostfile;  ///< empty: this host
+    std::vector<std::string> map_by;    ///< empty: mpirun's own choice, as for bind_to
+    std::vector<std::string> bind_to;
+    std::vector<Variables> env;
+    std::vector<Variables> mca;
+    std::int64_t timeout_ns = 600'000'000'000;
+    std::int64_t launches = 1;
+};
+
+/// A validated experiment as a plain value.
 struct Experiment {
     std::string name = "run";
+    Launch launch;
     std::vector<AlgorithmChoice> algorithms;
     std::vector<std::string> engines{"auto"};
     std::vector<std::int64_t> sizes;  ///< bytes, as asked for; a case rounds down to whole elements

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -57,15 +58,14 @@ void sort_keys(Node& map) {
 
 void canonicalize_variables(Node& variables) {
     sort_keys(variables);
-    for (Node& map : variables.items) sort_keys(map);
+    for (Entry& entry : variables.entries) canonicalize_variables(entry.value);
+    for (Node& map : variables.items) canonicalize_variables(map);
 }
 
 void canonicalize_launch(Node& launch) {
     canonicalize_variables(launch.at("env"));
     canonicalize_variables(launch.at("mca"));
-    Node& timeout = launch.at("timeout");
-    if (timeout.kind == Kind::text) canonicalize_duration(timeout);
-    for (Node& item : timeout.items) canonicalize_duration(item);
+    canonicalize_duration(launch.at("timeout"));
 }
 
 void check_slot_bytes(const Node& value) {
@@ -219,6 +219,49 @@ std::int64_t read_duration(const Node& node) {
     return parse_duration_ns(node.text).value();
 }
 
+Variables read_variables(const Node& map) {
+    const bool named = map.entries.size() == 1 && map.entries[0].value.kind == Kind::map;
+    Variables variables{.name = named ? map.entries[0].key : ""};
+    for (const auto& [key, mark, value] : named ? map.entries[0].value.entries : map.entries) {
+        variables.values[key] = value.text;
+    }
+    return variables;
+}
+
+void check_names(const std::vector<Variables>& list, const Mark& mark) {
+    std::set<std::string> names;
+    for (const Variables& one : list) {
+        const bool is_new = one.name.empty() || names.insert(one.name).second;
+        if (!is_new) fail(mark, "the name `" + one.name + "` is given twice");
+    }
+}
+
+std::vector<Variables> read_variables_list(const Node& node) {
+    const Node list = make_list(as_list(node), node.mark);
+    auto variables = read_list<Variables>(list, read_variables);
+    check_names(variables, node.mark);
+    return variables;
+}
+
+std::vector<std::string> read_words(const Node& node) {
+    const auto word = [](const Node& n) { return n.kind == Kind::null ? "" : n.text; };
+    return read_list<std::string>(make_list(as_list(node), node.mark), word);
+}
+
+Launch read_launch(const Node& node) {
+    const Node np = make_list(as_list(node.at("np")), node.at("np").mark);
+    return {
+        .np = read_list<std::int64_t>(np, [](const Node& n) { return n.integer; }),
+        .hostfile = read_words(node.at("hostfile")),
+        .map_by = read_words(node.at("map_by")),
+        .bind_to = read_words(node.at("bind_to")),
+        .env = read_variables_list(node.at("env")),
+        .mca = read_variables_list(node.at("mca")),
+        .timeout_ns = read_duration(node.at("timeout")),
+        .launches = node.at("launches").integer,
+    };
+}
+
 Measure read_measure(const Node& node) {
     return {
         .warmup = node.at("warmup").integer,
@@ -277,6 +320,7 @@ void canonicalize(Node& document) {
 Experiment read_experiment(const Node& document) {
     Experiment experiment;
     experiment.name = document.at("name").text;
+    experiment.launch = read_launch(document.at("launch"));
     read_sweep(document.at("sweep"), experiment);
     experiment.measure = read_measure(document.at("measure"));
     experiment.trace = read_trace(document.at("trace"));

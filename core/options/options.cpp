@@ -25,6 +25,8 @@ constexpr std::array letter_names{"minbytes", "maxbytes",     "stepfactor", "ste
                                   "iters",    "warmup_iters", "datatype",   "op",
                                   "check",    "graph",        "algorithms"};
 constexpr int most_ranks = 65536, most_virtual_ranks = 64;
+constexpr std::int64_t most_launches = 999'999, largest_seed = (std::int64_t{1} << 53) - 1;
+constexpr std::array bindings{"none", "hwthread", "core", "numa", "socket", "package"};
 
 // What a person may know from the documentation or from nccl-tests, with the reason why it is not taken.
 struct Refusal {
@@ -150,21 +152,32 @@ bool given(const po::variables_map& values, const char* name) {
     return values.count(name) && values[name].as<bool>();
 }
 
-std::optional<int> ranks_of(
-    const Page& page, const po::variables_map& values, const char* name, int most = most_ranks
+struct Limits {
+    std::int64_t least, most;
+};
+
+std::optional<std::int64_t> number_of(
+    const Page& page, const po::variables_map& values, const char* name, Limits limits
 ) {
     const auto text = text_of(values, name);
     if (!text) return std::nullopt;
-    int number = 0;
+    std::int64_t number = 0;
     const char* end = text->data() + text->size();
     const auto [stop, error] = std::from_chars(text->data(), end, number);
-    if (error != std::errc{} || stop != end || number < 1 || number > most) {
+    if (error != std::errc{} || stop != end || number < limits.least || number > limits.most) {
         throw usage(
-            page, "--" + std::string{name} + " takes a whole number from 1 to " + std::to_string(most) +
-                      ", not `" + *text + "`"
+            page, "--" + std::string{name} + " takes a whole number from " + std::to_string(limits.least) +
+                      " to " + std::to_string(limits.most) + ", not `" + *text + "`"
         );
     }
     return number;
+}
+
+std::optional<int> ranks_of(
+    const Page& page, const po::variables_map& values, const char* name, int most = most_ranks
+) {
+    const auto number = number_of(page, values, name, {1, most});
+    return number ? std::optional{static_cast<int>(*number)} : std::nullopt;
 }
 
 Letters letters_of(const po::variables_map& values) {
@@ -199,6 +212,19 @@ void expect_arguments(const Page& page, const Parsed& parsed, std::size_t least,
     if (words.size() > most) throw usage(page, "one word too many: " + words[most]);
 }
 
+std::optional<std::string> binding_of(const Page& page, const po::variables_map& values) {
+    const auto word = text_of(values, "expect-binding");
+    if (!word || std::ranges::find(bindings, *word) != bindings.end()) return word;
+    const std::vector<std::string> known{bindings.begin(), bindings.end()};
+    throw usage(page, "--expect-binding takes " + join(known, ", ") + ", not `" + *word + "`");
+}
+
+void read_batch(const Page& page, const Parsed& parsed, Options& options) {
+    options.batch_uuid = text_of(parsed.values, "batch-uuid").value_or("");
+    options.launch_index = number_of(page, parsed.values, "launch-index", {0, most_launches}).value_or(0);
+    options.seed = number_of(page, parsed.values, "seed", {0, largest_seed}).value_or(0);
+}
+
 void read_run(const Page& page, const Parsed& parsed, Options& options) {
     expect_arguments(page, parsed, 0, 1);
     if (!parsed.arguments.empty()) options.config = parsed.arguments[0];
@@ -208,6 +234,8 @@ void read_run(const Page& page, const Parsed& parsed, Options& options) {
     options.csv = given(parsed.values, "csv");
     options.dry_run = given(parsed.values, "dry-run");
     options.expect_ranks = ranks_of(page, parsed.values, "expect-ranks");
+    options.expect_binding = binding_of(page, parsed.values);
+    read_batch(page, parsed, options);
     options.allow_shared_gpu = given(parsed.values, "allow-shared-gpu");
     options.virtual_ranks = ranks_of(page, parsed.values, "virtual-ranks", most_virtual_ranks);
     options.letters = letters_of(parsed.values);

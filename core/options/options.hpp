@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -23,11 +24,15 @@ struct Options {
     std::vector<std::string> set;       ///< run: "key.path=value", in the order given
     std::optional<std::string> output;  ///< run
     bool force = false;
-    bool json = false;
+    bool json = false;  ///< run, list, describe, validate
     bool csv = false;
     bool dry_run = false;
     std::optional<int> expect_ranks;
-    bool allow_shared_gpu = false;     ///< ranks of several processes may share a GPU
+    std::optional<std::string> expect_binding;  ///< run: what every rank must be bound to
+    std::string batch_uuid;                     ///< run: the batch that this launch belongs to, or empty
+    std::int64_t launch_index = 0;              ///< run: its number in the batch
+    std::int64_t seed = 0;                      ///< run: of the order of the batch
+    bool allow_shared_gpu = false;              ///< ranks of several processes may share a GPU
     std::optional<int> virtual_ranks;  ///< so many ranks as threads of this one process, for correctness
     Letters letters;                   ///< run without a file; the configuration reads and checks the values
 

@@ -63,6 +63,11 @@ void add_run(po::options_description& options) {
     )("csv", flag(), "comma separated values instead of the table")(
         "dry-run", flag(), "show the cases and stop"
     )("expect-ranks", text("N"), "refuse to run on another number")(
+        "expect-binding", text("WORD"),
+        "refuse ranks that are bound otherwise: none, hwthread, core, numa, socket"
+    )("batch-uuid", text("UUID"), "for the file: the batch that this launch belongs to")(
+        "launch-index", text("N"), "for the file: its number in the batch"
+    )("seed", text("N"), "for the file: seed of the order of the batch")(
         "allow-shared-gpu", flag(), "let ranks of several processes share a GPU"
     )("virtual-ranks", text("N"), "N ranks as threads of one process, 1 to 64: results count, times do not");
 }
@@ -105,7 +110,7 @@ void add_own(Command command, po::options_description& options) {
         add_run(options);
         add_letters(options);
     }
-    if (command == Command::list) add_json(options);
+    if (command == Command::list || command == Command::validate) add_json(options);
     if (command == Command::describe) add_describe(options);
 }
 

@@ -146,9 +146,33 @@ TEST(Parse, launch_takes_scalars_and_lists) {
     for (const char* launch :
          {"np: 4", "np: [2, 4]", "np: null", "hostfile: hosts", "hostfile: [a, b]", "map_by: [core, socket]",
           "bind_to: core", "env: {OMP_NUM_THREADS: 1, X: a, Y: true, Z: 0.5}", "env: [{A: 1}, {A: 2}]",
-          "mca: {btl: self}", "timeout: 5m", "timeout: [5m, 90s]", "launches: [1, 3]"}) {
+          "env: [a: {}, b: {A: 1}]", "env: [{}, b: {A: 1}]", "mca: {btl: self}", "mca: [x: {btl: self}, {}]",
+          "timeout: 5m", "launches: 3"}) {
         EXPECT_EQ(error_of("version: 1\nlaunch: {" + std::string{launch} + "}\n"), "no error") << launch;
     }
+}
+
+TEST(Parse, launch_is_given_as_lists) {
+    const Launch launch =
+        parse(
+            "version: 1\nlaunch: {np: [2, 4], map_by: ppr:1:node, bind_to: null, timeout: 90s, launches: 6,\n"
+            "  env: [plain: {}, no-p2p: {NCCL_P2P_DISABLE: 1, B: true}, {C: 0.50}]}\n"
+        )
+            .launch;
+    EXPECT_THAT(launch.np, ElementsAre(2, 4));
+    EXPECT_THAT(launch.map_by, ElementsAre("ppr:1:node"));
+    EXPECT_THAT(launch.bind_to, ElementsAre(""));
+    EXPECT_THAT(launch.hostfile, ElementsAre(""));
+    EXPECT_EQ(launch.timeout_ns, 90'000'000'000);
+    EXPECT_EQ(launch.launches, 6);
+    EXPECT_THAT(launch.mca, ElementsAre(Variables{}));
+    EXPECT_THAT(
+        launch.env,
+        ElementsAre(
+            Variables{"plain", {}}, Variables{"no-p2p", {{"B", "true"}, {"NCCL_P2P_DISABLE", "1"}}},
+            Variables{"", {{"C", "0.50"}}}
+        )
+    );
 }
 
 struct Bad {
@@ -313,6 +337,12 @@ const std::vector<Bad> wrong_others{
      "x.yaml:2:19: `launch.env.A` must be a single value, found a list"},
     {"version: 1\nlaunch: {env: {A-B: 1}}\n",
      "x.yaml:2:15: `launch.env` must be a map from names to single values, found a map"},
+    {"version: 1\nlaunch: {np: [2, 2]}\n", "x.yaml:2:18: `2` is listed twice"},
+    {"version: 1\nlaunch: {env: [{A: 1}, {A: 1}]}\n", "x.yaml:2:24: a map is listed twice"},
+    {"version: 1\nlaunch: {env: [a: {}, a: {A: 1}]}\n", "x.yaml:2:15: the name `a` is given twice"},
+    {"version: 1\nlaunch: {env: {a: {A: 1}}}\n", "x.yaml:2:19: `launch.env.a` must be a single value"},
+    {"version: 1\nlaunch: {env: [{a: {}, b: {}}]}\n", "x.yaml:2:20: `launch.env.0.a` must be a single value"},
+    {"version: 1\nlaunch: {timeout: [1m, 2m]}\n", "x.yaml:2:19: `launch.timeout` must be a duration"},
     {"version: 1\nlaunch: {nproc: 4}\n", "x.yaml:2:10: unknown key `nproc`"},
 };
 
@@ -430,7 +460,8 @@ TEST(Resolved, reads_back_as_the_same_experiment) {
          {std::string{"version: 1\n"}, with_sweep("sizes: {from: 0, to: 1MB, step: 1.5K}"),
           std::string{
               "name: n\nversion: 1\ntimeout: {case: 90s, wait: 1500us}\noutput: \"a b/{name}: #1.h5\"\n"
-              "launch: {np: [2, 4], env: [{B: \"yes\", A: \"1\", C: 2, D: 0.5}], timeout: [60m, 5s]}\n"
+              "launch: {np: [2, 4], env: [{B: \"yes\", A: \"1\", C: 2, D: 0.5}, n.1: {b: 1, a: 2}], timeout: "
+              "60m}\n"
               "measure: {mode: back-to-back}\n"},
           with_sweep("algorithms: [{params: {slots: 2, channels: 3}, id: ring-ll}, {id: mpi, params: {}}]"),
           with_sweep("algorithms: [{id: nccl, params: {proto: ll, max_ctas: 4, algo: tree}}]"),

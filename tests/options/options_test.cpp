@@ -39,10 +39,35 @@ std::string refusal(const Words& words) {
 
 TEST(Run, FileAndOptions) {
     const Options options = parse(
-        {"run", "a b.yaml", "--set", "measure.iterations=3", "--set=sweep.sizes=[1KiB, 2KiB]", "--output",
-         "x y.h5", "--force", "--json", "--dry-run", "--expect-ranks", "4", "--plugin-path", "p",
-         "--plugin-path", "q"}
+        {"run",
+         "a b.yaml",
+         "--set",
+         "measure.iterations=3",
+         "--set=sweep.sizes=[1KiB, 2KiB]",
+         "--output",
+         "x y.h5",
+         "--force",
+         "--json",
+         "--dry-run",
+         "--expect-ranks",
+         "4",
+         "--plugin-path",
+         "p",
+         "--plugin-path",
+         "q",
+         "--expect-binding",
+         "core",
+         "--batch-uuid",
+         "u",
+         "--launch-index",
+         "7",
+         "--seed",
+         "9007199254740991"}
     );
+    EXPECT_EQ(options.expect_binding, "core");
+    EXPECT_EQ(options.batch_uuid, "u");
+    EXPECT_EQ(options.launch_index, 7);
+    EXPECT_EQ(options.seed, 9007199254740991);
     EXPECT_EQ(options.command, Command::run);
     EXPECT_EQ(options.config, "a b.yaml");
     EXPECT_THAT(options.set, ElementsAre("measure.iterations=3", "sweep.sizes=[1KiB, 2KiB]"));
@@ -233,6 +258,7 @@ TEST(Describe, MissingPartsAreRefused) {
 
 TEST(Validate, NeedsOneFile) {
     EXPECT_EQ(parse({"validate", "a.yaml"}).config, "a.yaml");
+    EXPECT_TRUE(parse({"validate", "a.yaml", "--json"}).json);
     EXPECT_THAT(refusal({"validate"}), HasSubstr("CONFIG.yaml"));
     EXPECT_THAT(refusal({"validate", "a", "b"}), HasSubstr("b"));
 }

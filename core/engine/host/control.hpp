@@ -28,9 +28,9 @@ struct alignas(64) Arrival {
 /// gate. Zeroed memory is its initial state.
 struct Control {
     alignas(128) std::atomic<std::uint32_t> abort;
-    alignas(128) std::atomic<std::uint32_t> terminated;  ///< a rank was told to end from outside
-    alignas(128) std::atomic<std::uint32_t> reporter;  ///< the first to take it reports for the job
-    alignas(128) std::atomic<std::int64_t> start_ns;   ///< of the announced window
+    alignas(128) std::atomic<std::uint32_t> terminated;  ///< the signal that told a rank to end, or 0
+    alignas(128) std::atomic<std::uint32_t> reporter;    ///< the first to take it reports for the job
+    alignas(128) std::atomic<std::int64_t> start_ns;     ///< of the announced window
     alignas(128) std::atomic<std::uint32_t> late;
     std::array<Arrival, max_ranks> arrivals;
     std::array<StuckRecord, max_ranks> stuck;

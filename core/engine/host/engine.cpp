@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <thread>
 
 #include "engine/host/interpreter.hpp"
@@ -135,8 +136,11 @@ std::unique_ptr<BlockingCollective> HostEngine::prepare_kernel(
 
 std::string stuck_message(const Control& control, std::int32_t ranks, std::int64_t wait_ns) {
     std::this_thread::sleep_for(std::chrono::milliseconds{200});
-    if (control.terminated.load() != 0)
+    if (control.terminated.load() == SIGTERM)
         return "ended by SIGTERM, which mpirun sends when another rank died: " +
+               describe_stuck(control, ranks);
+    if (control.terminated.load() != 0)
+        return "ended by signal " + std::to_string(control.terminated.load()) + ": " +
                describe_stuck(control, ranks);
     return "no progress for " + std::to_string(wait_ns / 1'000'000) +
            " ms (timeout.wait): " + describe_stuck(control, ranks);
