@@ -60,7 +60,7 @@ class Folder:
         self.path, self._content = path, content
         self.name: str = content["name"]
         self.uuid: str = content["uuid"]
-        self.choices = Choices(**{field.name: content[field.name] for field in fields(Choices)})
+        self.choices = Choices(**content["choices"])
         self.experiments: list[dict[str, Any]] = content["experiments"]
         names = [field.name for field in fields(Launch)]
         self.plan = [Launch(**{name: entry[name] for name in names}) for entry in content["launches"]]
@@ -129,24 +129,22 @@ def new_folder(
         "name": name,
         "host": platform.node(),
         "created": now(),
-        **asdict(choices),
-        "experiments": [
-            {
-                "name": one.name,
-                "file": str(Path(one.file).resolve()),
-                "sha256": one.sha256,
-                "cases": len(one.cases),
-            }
-            for one in experiments
-        ],
-        "launches": [
-            {**asdict(launch), "label": launch.label, "file": f"launches/{launch.stem}.h5", "state": WAITING}
-            | dict.fromkeys(("exit_code", "seconds", "started"))
-            | {"attempts": 0}
-            for launch in plan
-        ],
+        "choices": asdict(choices),
+        "experiments": [_experiment_entry(one) for one in experiments],
+        "launches": [_launch_entry(launch) for launch in plan],
     }
     return Folder(_new_path(data / name), content)
+
+
+def _experiment_entry(one: Experiment) -> dict[str, Any]:
+    file = str(Path(one.file).resolve())
+    return {"name": one.name, "file": file, "sha256": one.sha256, "cases": len(one.cases)}
+
+
+def _launch_entry(launch: Launch) -> dict[str, Any]:
+    names = {"label": launch.label, "file": f"launches/{launch.stem}.h5"}
+    outcome = dict.fromkeys(("exit_code", "seconds", "started", "reason"))
+    return asdict(launch) | names | {"state": WAITING, "attempts": 0} | outcome
 
 
 def open_folder(path: Path) -> Folder:

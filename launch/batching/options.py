@@ -24,7 +24,7 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = _Parser(prog="batch", add_help=False, allow_abbrev=False)
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--program", required=True)
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "data")
     parser.add_argument("--name", type=_name)
     parser.add_argument("--where")
     parser.add_argument("--dry-run", action="store_true")

@@ -7,6 +7,8 @@ from __future__ import annotations
 import os
 import shlex
 import time
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from batching import folder as states
@@ -19,6 +21,7 @@ from batching.progress import Progress, say
 
 #: Seconds between looks at a running launch: short enough for people, too rare to be measured.
 _LOOK = 0.25
+_TAIL = 65536
 _STATES = {OK: states.DONE, SKIPPED: states.SKIPPED_ALL}
 #: Bindings that the program can check.
 _CHECKED_BINDINGS = ("none", "hwthread", "core", "numa", "socket", "package")
@@ -41,6 +44,16 @@ def program_words(program: str, folder: Folder, launch: Launch) -> list[str]:
     return words + ["--seed", str(folder.choices.seed)]
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one attempt."""
+
+    #: As a shell has it; None where Ctrl-C ended it.
+    code: int | None
+    seconds: float
+    reason: str
+
+
 class Runner:
     """Starts what is missing, watches it, and writes down what became of it."""
 
@@ -61,10 +74,8 @@ class Runner:
     def _run_locked(self, launch: Launch, progress: Progress) -> None:
         """Run a launch that no other batch runs: its log is locked as long as its mpirun lives."""
         with open(self._folder.log(launch), "ab") as log:
-            if not self._take(log, launch) or self._folder.is_finished(launch):
-                return
-            code, seconds = self._attempt(launch, log, progress)
-        self._settle(launch, code, seconds, progress)
+            if self._take(log, launch) and not self._folder.is_finished(launch):
+                self._settle(launch, self._attempt(launch, log, progress), progress)
 
     def _take(self, log: BinaryIO, launch: Launch) -> bool:
         if lock(log.fileno(), wait=False):
@@ -76,8 +87,8 @@ class Runner:
             time.sleep(_LOOK)
         return False
 
-    def _attempt(self, launch: Launch, log: BinaryIO, progress: Progress) -> tuple[int | None, float]:
-        """Start the launch and wait for its end. The code is None where Ctrl-C ended it."""
+    def _attempt(self, launch: Launch, log: BinaryIO, progress: Progress) -> Outcome:
+        """Start the launch and wait for its end."""
         words = self._launcher.words(launch) + program_words(self._program, self._folder, launch)
         started = now()
         attempts = self._folder.states()[launch.index]["attempts"] + 1
@@ -87,11 +98,10 @@ class Runner:
         try:
             job = Job(words, dict(os.environ) | self._launcher.environment(launch), log)
         except OSError as error:
-            log.write(f"# cannot be started: {error}\n".encode())
-            return INTERNAL, 0.0
-        return self._watch(job, launch, progress), job.seconds
+            return Outcome(INTERNAL, 0.0, f"cannot be started: {error}")
+        return self._watch(job, launch, progress)
 
-    def _watch(self, job: Job, launch: Launch, progress: Progress) -> int | None:
+    def _watch(self, job: Job, launch: Launch, progress: Progress) -> Outcome:
         late, told = False, 0
         while (code := job.wait(_LOOK)) is None:
             if job.seconds > launch.timeout_s and not job.is_ending:
@@ -100,30 +110,50 @@ class Runner:
             if self._interrupts.count > told:
                 told = self._interrupts.count
                 progress.clear()
-                self._interrupt(job, told)
+                _interrupt(job, told)
             progress.draw(launch, job.seconds, self._folder.log(launch), "stopping: " if told else "")
+        complaint = last_complaint(self._folder.log(launch))
         if late:
-            return TIMEOUT
-        return None if told >= 2 and code not in (OK, SKIPPED) else code
+            return Outcome(
+                TIMEOUT, job.seconds, f"longer than launch.timeout, {launch.timeout_s:g} s; {complaint}"
+            )
+        if told >= 2 and code not in _STATES:
+            return Outcome(None, job.seconds, "Ctrl-C")
+        return Outcome(code, job.seconds, complaint)
 
-    def _interrupt(self, job: Job, times: int) -> None:
-        if times == 1:
-            say("stopping after the running launch; Ctrl-C again ends it now")
-        elif times == 2:
-            say("ending the running launch; Ctrl-C again kills it")
-            job.end()
-        else:
-            job.kill()
-
-    def _settle(self, launch: Launch, code: int | None, seconds: float, progress: Progress) -> None:
-        if code in (OK, SKIPPED) and not self._folder.output(launch).is_file():
-            code = OUTPUT
+    def _settle(self, launch: Launch, outcome: Outcome, progress: Progress) -> None:
+        """Write down what is known, and then give a good launch's file its name."""
+        code, reason = outcome.code, outcome.reason
+        if code in _STATES and not self._folder.output(launch).is_file():
+            code, reason = OUTPUT, "it left no file"
         state = states.INTERRUPTED if code is None else _STATES.get(code, states.FAILED)
-        self._folder.note(launch, state=state, exit_code=code, seconds=round(seconds, 3))
-        good = state in (states.DONE, states.SKIPPED_ALL)
+        good = code in _STATES
+        seconds = round(outcome.seconds, 3)
+        self._folder.note(
+            launch, state=state, exit_code=code, seconds=seconds, reason=None if code == OK else reason
+        )
         if good:
             self._folder.finish(launch)
         else:
             self._folder.set_aside(launch)
-        outcome = state if state == states.DONE else f"{state} (exit code {code})"
-        progress.report(launch, outcome, good, seconds)
+        if code is not None:
+            progress.report(launch, state if code == OK else f"{state} (exit code {code})", good, seconds)
+
+
+def _interrupt(job: Job, times: int) -> None:
+    if times == 1:
+        say("stopping after the running launch; Ctrl-C again ends it now")
+    elif times == 2:
+        say("ending the running launch; Ctrl-C again kills it")
+        job.end()
+    else:
+        job.kill()
+
+
+def last_complaint(log: Path) -> str:
+    """Give the program's last complaint about the last attempt in a log."""
+    with open(log, "rb") as stream:
+        stream.seek(max(0, log.stat().st_size - _TAIL))
+        text = stream.read().decode("utf-8", "replace").rpartition("# attempt ")[2]
+    complaints = [line for line in text.splitlines() if line.startswith("ringscope: ")]
+    return complaints[-1].removeprefix("ringscope: ") if complaints else "the program said nothing"

@@ -4,41 +4,34 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
-from batching import folder as states
-from batching.codes import OK
-from batching.folder import Folder
+from batching.folder import FAILED, SKIPPED_ALL, Folder
 from batching.plan import Launch
 from batching.progress import say
-
-_TAIL = 65536
 
 
 def summarize(folder: Folder, plan: list[Launch]) -> tuple[list[int], int]:
     """Say what became of a plan, and name what failed; give the exit codes, and how many did not run."""
-    known = folder.states()
-    finished = [launch for launch in plan if folder.is_finished(launch)]
-    failed = [one for one in plan if one not in finished and known[one.index]["state"] == states.FAILED]
-    left = len(plan) - len(finished) - len(failed)
-    skipped = sum(known[launch.index]["state"] == states.SKIPPED_ALL for launch in finished)
-    counts = (
-        f"{len(finished)} of {len(plan)} launches done ({skipped} skipped everything), {len(failed)} failed"
-    )
-    say(f"{counts}, {left} not run")
-    for launch in failed:
-        log = folder.log(launch)
-        say(f"failed: {launch.label}, exit code {known[launch.index]['exit_code']}: {reason(log)}; log {log}")
+    all_known = folder.states()
+    states = [all_known[launch.index] | {"log": folder.log(launch)} for launch in plan]
+    finished = [folder.is_finished(launch) for launch in plan]
+    done = [known for known, there in zip(states, finished) if there]
+    failed = [known for known, there in zip(states, finished) if not there and known["state"] == FAILED]
+    left = len(plan) - len(done) - len(failed)
+    _say_counts(done, len(plan), len(failed), left)
+    for known in failed:
+        code, reason = known["exit_code"], known["reason"]
+        say(f"failed: {known['label']}, exit code {code}: {reason}; log {known['log']}")
     if failed or left:
         say(f"go on with: launch/batch --resume {folder.path}")
     print(folder.path, flush=True)
-    return [known[launch.index]["exit_code"] or OK for launch in finished + failed], left
+    return [known["exit_code"] for known in done + failed], left
 
 
-def reason(log: Path) -> str:
-    """Give the program's last complaint in a log."""
-    with open(log, "rb") as stream:
-        stream.seek(max(0, log.stat().st_size - _TAIL))
-        text = stream.read().decode("utf-8", "replace").rpartition("# attempt ")[2]
-    complaints = [line for line in text.splitlines() if line.startswith("ringscope: ")]
-    return complaints[-1].removeprefix("ringscope: ") if complaints else "the program said nothing"
+def _say_counts(done: list[dict[str, Any]], total: int, failed: int, left: int) -> None:
+    skipped = sum(known["state"] == SKIPPED_ALL for known in done)
+    said = [f"{len(done)} of {total} launches done", f"{failed} failed", f"{left} not run"]
+    if skipped:
+        said.insert(1, f"{skipped} of them skipped everything")
+    say(", ".join(said))
