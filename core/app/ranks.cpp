@@ -63,11 +63,11 @@ ExitCode run_rank(
         session.load_plugins();
         return body(session);
     } catch (const bootstrap::AgreedError& e) {
-        if (session.is_first()) std::cerr << "ringscope: " << e.what() << "\n";
+        if (session.is_first()) complain(e.what());
         return e.code();
     } catch (const Error& e) {
         if (e.code() != ExitCode::usage) end_job(session, e);
-        if (session.is_first()) std::cerr << "ringscope: " << e.what() << "\n";
+        if (session.is_first()) complain(e.what());
         return e.code();
     } catch (const std::exception& e) {
         end_job(session, {ExitCode::internal, std::string{"internal error: "} + e.what()});
@@ -99,13 +99,17 @@ ExitCode run_threads(const options::Options& options, const Body& body) {
 
 }  // namespace
 
+void complain(const std::string& what) {
+    std::cerr << "ringscope: " + what + "\n" << std::flush;
+}
+
 void end_job(Session& session, const Error& e) {
     engine::host::Control* control = session.control();
     const Bootstrap& bootstrap = session.bootstrap();
     const bool hurry = control != nullptr && control->terminated.load() != 0;
     if (bootstrap.rank() != 0 && !hurry) std::this_thread::sleep_for(grace);
     if (control == nullptr || control->reporter.exchange(1) == 0) {
-        std::cerr << "ringscope: " << e.what() << std::endl;
+        complain(e.what());
         std::cout.flush();
         if (bootstrap.shares_address_space()) std::_Exit(static_cast<int>(e.code()));
         mpi::abort(static_cast<int>(e.code()));

@@ -15,6 +15,10 @@ namespace ringscope::app {
     const options::Options& options, const std::function<ExitCode(Session&)>& body
 );
 
+/// The error line of a job, in one piece: what comes in several can be torn apart by the table where both go
+/// into one file.
+void complain(const std::string& what);
+
 /// Ends the job after a peer stopped answering. Rank 0 speaks for all; where rank 0 itself is the silent one,
 /// another rank does after a while.
 [[noreturn]] void end_job(Session& session, const Error& e);

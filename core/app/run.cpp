@@ -95,9 +95,7 @@ class Run {
         finish_file(runner);
         session_.close();
         if (reporter_) reporter_->end(runner.traffic(), code);
-        if (session_.is_first() && !runner.first_fault().empty()) {
-            std::cerr << "ringscope: " << runner.first_fault() << "\n";
-        }
+        if (session_.is_first() && !runner.first_fault().empty()) complain(runner.first_fault());
         return code;
     }
 

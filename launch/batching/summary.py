@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+import subprocess
+import sys
 from typing import Any
 
 from batching.folder import FAILED, SKIPPED_ALL, Folder
@@ -25,8 +28,22 @@ def summarize(folder: Folder, plan: list[Launch]) -> tuple[list[int], int]:
         say(f"failed: {known['label']}, exit code {code}: {reason}; log {known['log']}")
     if failed or left:
         say(f"go on with: launch/batch --resume {folder.path}")
+    if done:
+        _print_report(folder)
     print(folder.path, flush=True)
     return [known["exit_code"] for known in done + failed], left
+
+
+def _print_report(folder: Folder) -> None:
+    """Print the comparison of the arms, or the times where there is one arm; the analysis knows the numbers."""
+    if importlib.util.find_spec("ringscope") is None:
+        return
+    for command in ("compare", "table"):
+        words = [sys.executable, "-c", "import ringscope.cli, sys; sys.exit(ringscope.cli.main())", command]
+        done = subprocess.run([*words, str(folder.path)], capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            print(done.stdout, end="")
+            return
 
 
 def _say_counts(done: list[dict[str, Any]], total: int, failed: int, left: int) -> None:

@@ -9,19 +9,23 @@ import os
 import sys
 from collections.abc import Sequence
 
-from ringscope import metrics, text
+from ringscope import load_run, metrics, text
+from ringscope.batch import Batch, batch_overview
+from ringscope.compare import DELTA, compare, comparison_table
 from ringscope.lint import lint_file
-from ringscope.run import RunError, load_run
+from ringscope.run import Run, RunError
 
 #: The exit code of the harness for output that is broken or incomplete.
 BAD_FILE = 7
+_RUN, _BATCH = "a .h5 file that `ringscope run` wrote", "the folder of a batch"
+_FILES = {"lint": _RUN, "table": f"{_RUN}, or {_BATCH}", "compare": _BATCH}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one sub-command; give 0, or 2 for wrong usage, or 7 for a file that cannot be trusted."""
     options = _parser().parse_args(arguments)
     try:
-        return options.command(options.file)
+        return options.command(options)
     except RunError as error:
         print(f"ringscope-analysis: {error}", file=sys.stderr)
         return BAD_FILE
@@ -38,19 +42,41 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add(commands, "lint", lint, "check a file; one line per finding, exit code 7 if there is any")
     _add(commands, "table", table, "print times, bandwidths and the traffic check of every case")
+    comparison = _add(
+        commands, "compare", compare_arms, "say which arms of a batch are faster, and how surely"
+    )
+    comparison.add_argument(
+        "--base", metavar="ARM", help="what the others are compared with (default: the first)"
+    )
+    comparison.add_argument(
+        "--delta",
+        type=_fraction,
+        default=DELTA,
+        help="a ratio within 1 +- DELTA is SAME (default: %(default)s)",
+    )
+    comparison.add_argument("--seed", type=int, default=1, help="of the bootstrap (default: %(default)s)")
     return parser
 
 
-def _add(commands, name: str, function, summary: str) -> None:
+def _fraction(text_given: str) -> float:
+    value = float(text_given)
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError("takes a fraction between 0 and 1, such as 0.03")
+    return value
+
+
+def _add(commands, name: str, function, summary: str) -> argparse.ArgumentParser:
     command = commands.add_parser(
         name, help=summary, description=summary.capitalize() + ".", allow_abbrev=False
     )
-    command.add_argument("file", metavar="FILE", help="a .h5 file that `ringscope run` wrote")
+    command.add_argument("file", metavar="FILE", help=_FILES[name])
     command.set_defaults(command=function)
+    return command
 
 
-def lint(path: str) -> int:
+def lint(options: argparse.Namespace) -> int:
     """Print every finding on stdout, one line each."""
+    path = options.file
     findings = lint_file(path)
     for finding in findings:
         print(finding)
@@ -63,13 +89,47 @@ def lint(path: str) -> int:
     return BAD_FILE if findings else 0
 
 
-def table(path: str) -> int:
-    """Print one line per case and the verdict on the traffic."""
-    run = load_run(path)
+def table(options: argparse.Namespace) -> int:
+    """Print one line per case, and of a run the verdict on the traffic."""
+    run = load_run(options.file)
+    if isinstance(run, Batch):
+        _print_batch(run)
+    else:
+        _print_run(run)
+    return 0
+
+
+def _print_run(run: Run) -> None:
     print(
         f"# {run.world_size} ranks, {run.attributes['source']}; "
         "time: median of untraced samples, with its 95 % interval"
     )
     print(text.table(metrics.overview(run)))
     print(f"# traffic: {metrics.traffic_verdict(run)}")
+
+
+def _print_batch(batch: Batch) -> None:
+    finished = batch.times["launch"].nunique()
+    print(
+        f"# {finished} of {len(batch.launches)} launches; "
+        "time: median over launches of their medians, with its 95 % interval"
+    )
+    print(text.table(batch_overview(batch)))
+
+
+def compare_arms(options: argparse.Namespace) -> int:
+    """Print one line per arm and case: the ratio to the base arm, its interval, and the verdict."""
+    batch = load_run(options.file)
+    if not isinstance(batch, Batch):
+        raise RunError(f"{options.file}: one launch is no comparison; name the folder of a batch")
+    frame = compare(batch, options.base, options.delta, options.seed)
+    print(
+        f"# base: {frame['base'].iloc[0]}; ratio of launch medians, above 1 is slower; 95 % interval by bootstrap"
+    )
+    print(
+        f"# over launches (seed {options.seed}); delta {options.delta:g}; per case, not corrected for their number"
+    )
+    print(text.table(comparison_table(frame)))
+    counts = frame["verdict"].value_counts()
+    print("# " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
     return 0

@@ -10,7 +10,7 @@ import h5py
 import pandas as pd
 
 from ringscope import metrics, schema
-from ringscope.run import Run, RunError, check_header, load_run, missing_columns, open_file, uneven_tables
+from ringscope.run import Run, RunError, check_header, load_file, missing_columns, open_file, uneven_tables
 
 _STAMPS = ["begin_ns", "ready_ns", "end_ns"]
 _LINK = ["case", "iteration", "src", "dst"]
@@ -24,7 +24,7 @@ def lint_file(path: str | Path) -> list[str]:
         with open_file(path) as file:
             check_header(file)
             structure = structure_findings(file)
-        return structure or lint_run(load_run(path))
+        return structure or lint_run(load_file(path))
     except RunError as error:
         return [str(error)]
 

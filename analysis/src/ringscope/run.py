@@ -61,7 +61,7 @@ class Run:
             return _read_table(file, "events")
 
 
-def load_run(path: str | Path, allow_incomplete: bool = False) -> Run:
+def load_file(path: str | Path, allow_incomplete: bool = False) -> Run:
     """Read the run that the file at ``path`` holds.
 
     A file that is not of this schema or lacks a column is refused with a ``RunError``. So is one that its

@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: The ringscope authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether one arm is faster than another: the ratio of launch medians, with an interval over launches.
+
+The interval is a percentile bootstrap: launches are drawn again, with replacement, and the ratio of the two
+medians is taken anew each time. Where both arms were measured in the same launches (two algorithms of one
+sweep), launches are drawn in pairs. A verdict needs 6 launches of each arm. Verdicts are per case and not
+corrected for their number.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from ringscope import text
+from ringscope.batch import MANNER, POINT, Batch
+from ringscope.run import RunError
+
+SAME, FASTER, SLOWER, UNDECIDED, TOO_SMALL = "SAME", "FASTER", "SLOWER", "UNDECIDED", "n too small"
+LEAST_LAUNCHES, RESAMPLES = 6, 10_000
+#: A difference that nobody cares about, unless the caller says otherwise: 3 %.
+DELTA = 0.03
+
+
+def arms(times: pd.DataFrame) -> pd.Series:
+    """Name the arm of each row by whatever of experiment, arm, algorithm and engine differs in the frame."""
+    varied = [column for column in MANNER if times[column].nunique() > 1]
+    named = times[varied or ["algorithm"]].astype(str)
+    return named.apply(lambda row: " ".join(word for word in row if word), axis=1)
+
+
+def compare(batch: Batch, base: str | None = None, delta: float = DELTA, seed: int = 1) -> pd.DataFrame:
+    """Compare every arm with one of them, by default with the first in the order of launches.
+
+    Give one row per other arm and point: n of both, medians in ns, ratio (above 1: slower than the base) with
+    ``low`` and ``high``, and the verdict: SAME where the interval lies within 1 +- delta, FASTER or SLOWER
+    where it lies wholly outside on one side, else UNDECIDED.
+    """
+    times = batch.times.dropna(subset=["median_ns"])
+    times = times.assign(name=arms(times))
+    names = list(dict.fromkeys(times.sort_values(["launch", "case"])["name"]))
+    base = _checked_base(batch, names, base)
+    rng = np.random.default_rng(seed)
+    rows = []
+    for point, group in times.groupby(POINT, sort=False):
+        launches = {name: arm.set_index("launch")["median_ns"] for name, arm in group.groupby("name")}
+        for name in names:
+            if name != base and base in launches and name in launches:
+                judged = judge(launches[base], launches[name], delta, rng)
+                rows.append(dict(zip(POINT, point, strict=True)) | {"base": base, "arm": name} | judged)
+    if not rows:
+        raise RunError(f"{batch.path}: no other arm shares a case with `{base}`")
+    return pd.DataFrame(rows)
+
+
+def _checked_base(batch: Batch, names: list[str], base: str | None) -> str:
+    if len(names) < 2:
+        raise RunError(f"{batch.path}: there is one arm only, `{names[0]}`: nothing to compare")
+    if base is not None and base not in names:
+        raise RunError(f"{batch.path}: there is no arm `{base}`; arms: {', '.join(names)}")
+    return base or names[0]
+
+
+def judge(
+    base: pd.Series, other: pd.Series, delta: float, rng: np.random.Generator
+) -> dict[str, float | int | str]:
+    """Compare the launch medians of two arms, each indexed by launch."""
+    low, high = math.nan, math.nan
+    if min(len(base), len(other)) >= LEAST_LAUNCHES:
+        low, high = ratio_interval(base, other, rng)
+    return {
+        "n_base": len(base),
+        "n": len(other),
+        "base_ns": float(base.median()),
+        "median_ns": float(other.median()),
+        "ratio": float(other.median() / base.median()),
+        "low": low,
+        "high": high,
+        "verdict": verdict(low, high, delta),
+    }
+
+
+def ratio_interval(base: pd.Series, other: pd.Series, rng: np.random.Generator) -> tuple[float, float]:
+    """Give the 95 % interval of median(other) / median(base) by bootstrap over launches."""
+    paired = base.index.is_unique and set(base.index) == set(other.index)
+    first = rng.integers(0, len(base), (RESAMPLES, len(base)))
+    second = first if paired else rng.integers(0, len(other), (RESAMPLES, len(other)))
+    others = other.loc[base.index].to_numpy() if paired else other.to_numpy()
+    ratios = np.median(others[second], axis=1) / np.median(base.to_numpy()[first], axis=1)
+    low, high = np.quantile(ratios, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def verdict(low: float, high: float, delta: float) -> str:
+    """Say in a word what an interval of the ratio means."""
+    if math.isnan(low):
+        return TOO_SMALL
+    if 1 - delta <= low and high <= 1 + delta:
+        return SAME
+    if high < 1 - delta:
+        return FASTER
+    return SLOWER if low > 1 + delta else UNDECIDED
+
+
+def comparison_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """Give a comparison as a frame of texts, for a table on the screen; columns that never vary are left out."""
+    shown = {"op": frame["op"], "type": frame["dtype"], "mode": frame["mode"], "offset": frame["offset"]}
+    shown["in place"] = frame["in_place"].map({True: "yes", False: "no"})
+    varied = {name: column for name, column in shown.items() if column.nunique() > 1}
+    return pd.DataFrame(
+        {"arm": frame["arm"], "ranks": frame["ranks"], "size": frame["bytes"].map(text.size)}
+        | varied
+        | {
+            "launches": frame["n_base"].astype(str) + "/" + frame["n"].astype(str),
+            "base us": (frame["base_ns"] / 1e3).map(text.number),
+            "us": (frame["median_ns"] / 1e3).map(text.number),
+            "ratio": frame["ratio"].map(lambda value: text.number(value, 3)),
+            "from": frame["low"].map(lambda value: text.number(value, 3)),
+            "to": frame["high"].map(lambda value: text.number(value, 3)),
+            "verdict": frame["verdict"],
+        }
+    )
