@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import time
 from dataclasses import dataclass
@@ -151,9 +152,10 @@ def _interrupt(job: Job, times: int) -> None:
 
 
 def last_complaint(log: Path) -> str:
-    """Give the program's last complaint about the last attempt in a log."""
+    """Give the program's last complaint about the last attempt in a log, or else mpirun's about a killed rank."""
     with open(log, "rb") as stream:
         stream.seek(max(0, log.stat().st_size - _TAIL))
         text = stream.read().decode("utf-8", "replace").rpartition("# attempt ")[2]
-    complaints = [line for line in text.splitlines() if line.startswith("ringscope: ")]
-    return complaints[-1].removeprefix("ringscope: ") if complaints else "the program said nothing"
+    complaints = re.findall(r"^ringscope: (.*)", text, re.MULTILINE)
+    noticed = re.findall(r"^(?:mpirun|prterun) noticed .*", text, re.MULTILINE)
+    return (noticed + complaints or ["the program said nothing"])[-1]

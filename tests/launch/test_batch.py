@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The ringscope authors
 # SPDX-License-Identifier: Apache-2.0
-"""launch/batch from outside: the program judges the experiments, and for most tests a stand-in plays mpirun."""
+"""launch/batch from outside: the program judges the experiments, mostly a stand-in plays mpirun."""
 
 import json
 import os
@@ -18,8 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("RINGSCOPE_BUILD_DIR") or ROOT / "build" / "release").resolve()
 BATCH = ROOT / "launch" / "batch"
 
-# It notes when each launch begins and ends. A file named after a launch's index says what else it does: sleep,
-# end with a code, or leave no result.
+# It notes when each launch begins and ends. A file named after a launch's index says what else it does:
+# sleep, end with a code, or leave no result.
 STAND_IN = r"""#!/bin/bash
 [[ $1 == --version ]] && { echo "mpirun (Open MPI) 4.1.4"; exit; }
 before=
@@ -35,6 +35,16 @@ echo "begin $index" >>"$STAND_IN/calls"
 echo "result of $index" >"$output"
 echo "end $index" >>"$STAND_IN/calls"
 """
+
+
+READY = ': >"$STAND_IN/ready"; '
+
+
+def until(condition):
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end, "the batch does not get there"
+        time.sleep(0.02)
 
 
 class Place:
@@ -89,10 +99,12 @@ class Place:
         return [int(line.split()[1]) for line in lines if line.startswith(word)]
 
     def wait_for(self, count, word="begin"):
-        end = time.monotonic() + 30
-        while len(self.calls(word)) < count:
-            assert time.monotonic() < end, "the batch does not get there"
-            time.sleep(0.02)
+        until(lambda: len(self.calls(word)) >= count)
+
+    def wait_until_ready(self):
+        """Wait for a launch whose script says READY, and take the sign away."""
+        until((self.notes / "ready").exists)
+        (self.notes / "ready").unlink()
 
     def words(self, index):
         return (self.notes / f"words.{index}").read_text(encoding="utf-8").split("\0")[:-1]
@@ -234,45 +246,48 @@ def test_codes_of_launches_give_the_worst(place):
 def test_resume_after_a_kill_at_any_moment(place):
     file = place.write("x", SIX)
     place.do("all", 'sleep 0.15; echo begun >"$output"; sleep 0.1')
-    kills = 0
-    for moment in (0.35, 0.6, 0.75, 0.9, 1.1):
-        process = place.start(
-            file, "--seed", 5, *(["--resume"] if list(place.data.glob("*/*/batch.json")) else [])
-        )
+    for number, moment in enumerate((0.0, 0.12, 0.2, 0.27, 0.5)):
+        process = place.start(file, "--seed", 5, *(["--resume"] if number else []))
+        place.wait_for(len(place.calls()) + 1)
         time.sleep(moment)
-        kills += process.poll() is None
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=20)
-    assert kills
-    if place.states() != ["done"] * 6:
-        assert place.batch(place.folder, "--resume").returncode == 0
+    assert place.states() != ["done"] * 6
+    assert place.batch(place.folder, "--resume").returncode == 0
     is_whole(place, 6)
-    assert not list(place.folder.glob("running/*.partial"))
+    assert not list(place.folder.glob("running/*"))
 
 
 def test_killed_batch_takes_its_launch_along(place):
-    place.do("all", 'echo $$ >"$STAND_IN/pid"; sleep 60')
+    place.do("all", f'echo $$ >"$STAND_IN/pid"; {READY} sleep 60')
     process = place.start(place.write("x", "{np: 1}"))
-    place.wait_for(1)
-    time.sleep(0.2)
+    place.wait_until_ready()
     child = int((place.notes / "pid").read_text())
+    assert is_alive(child)
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=20)
-    time.sleep(0.5)
-    assert not is_alive(child)
+    until(lambda: not is_alive(child))
 
 
 def test_resume_waits_for_a_launch_that_still_runs(place):
     file = place.write("x", "{np: 1, launches: 2}")
-    place.do(0, "trap '' TERM; sleep 1.5")
+    place.do(0, f"trap '' TERM; {READY} while [[ ! -e $STAND_IN/go ]]; do sleep 0.05; done")
     process = place.start(file, "--seed", 1)
-    place.wait_for(1)
+    place.wait_until_ready()
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=20)
+    process = place.start(file, "--resume")
+    said = ""
+    while "waiting" not in said:
+        said = process.stderr.readline()
+        assert said, "it ended without having waited"
+    assert len(place.calls()) == 1
     place.undo()
-    complains(place.batch(file, "--resume"), 0, "still running", "waiting")
-    lines = (place.notes / "calls").read_text().split("\n")
-    assert lines.index("end 0") < len(lines) - 1 - lines[::-1].index("begin 0"), "never two at once"
+    (place.notes / "go").touch()
+    process.communicate(timeout=20)
+    assert process.returncode == 0
+    lines = (place.notes / "calls").read_text().splitlines()
+    assert lines[:3] == ["begin 0", "end 0", "begin 0"], "never two at once"
     is_whole(place, 2)
 
 
@@ -332,27 +347,27 @@ def test_first_interrupt_lets_the_launch_finish(place):
 
 def test_second_interrupt_ends_the_launch_kindly_and_a_third_kills_it(place):
     file = place.write("x", "{np: 1, launches: 2}")
-    place.do(0, "trap 'echo spilled >\"$output\"; exit 4' USR1; while :; do sleep 0.05; done")
-    process = place.start(file, "--seed", 1)
-    place.wait_for(1)
-    time.sleep(0.2)
-    for _ in range(2):
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.4)
-    assert process.wait(20) == 130
+    forever = "while :; do sleep 0.05; done"
+    place.do(0, f"trap 'echo spilled >\"$output\"; exit 4' USR1; {READY} {forever}")
+    assert interrupted(place, signal.SIGINT, 2, file, "--seed", 1) == 130
     assert [file.read_text() for file in place.folder.glob("failed/*")] == ["spilled\n"]
     assert place.states() == ["interrupted", "waiting"]
-    place.do(0, "trap '' USR1 TERM; while :; do sleep 0.05; done")
-    process = place.start(file, "--resume")
-    place.wait_for(2)
-    time.sleep(0.2)
-    for _ in range(3):
-        process.send_signal(signal.SIGTERM)
-        time.sleep(0.4)
-    assert process.wait(5) == 130
+    place.do(0, f"trap '' USR1 TERM; {READY} {forever}")
+    assert interrupted(place, signal.SIGTERM, 3, file, "--resume") == 130
     place.undo()
     assert place.batch(file, "--resume").returncode == 0
     is_whole(place, 2)
+
+
+def interrupted(place, number, times, *words):
+    """Start a batch, send it a signal so many times while its launch runs, and give its exit code."""
+    process = place.start(*words)
+    place.wait_until_ready()
+    for _ in range(times):
+        process.send_signal(number)
+        time.sleep(0.4)
+    process.communicate(timeout=20)
+    return process.returncode
 
 
 def test_launch_that_takes_too_long_is_ended_and_the_next_one_runs(place):

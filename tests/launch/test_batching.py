@@ -16,6 +16,7 @@ from batching.experiment import Experiment  # noqa: E402
 from batching.mpirun import Mpirun, count_cores  # noqa: E402
 from batching.plan import Launch, expand, make_plan, shard_of  # noqa: E402
 from batching.progress import current_case, duration  # noqa: E402
+from batching.runner import last_complaint  # noqa: E402
 from batching.srun import Srun  # noqa: E402
 
 LAUNCH = Launch("x", 4, None, None, "none", {}, {}, 60.0, "", 1)
@@ -154,6 +155,18 @@ def test_current_case_is_the_last_row_of_the_last_attempt(tmp_path):
     assert current_case(log) == "ring-simple 2048 B 0.50 GB/s"
     log.write_text(f"# attempt 1\n{both}# attempt 2\n")
     assert current_case(log) == "starting"
+
+
+def test_complaint_is_the_last_of_the_last_attempt(tmp_path):
+    log = tmp_path / "log"
+    log.write_text(
+        "# attempt 1\nringscope: old\n# attempt 2\nmpirun noticed that process rank 0 was killed.\n"
+    )
+    assert last_complaint(log) == "mpirun noticed that process rank 0 was killed."
+    log.write_text("# attempt 1\nringscope: first\nringscope: last\nmpirun noticed that process rank 0\n")
+    assert last_complaint(log) == "last"
+    log.write_text("# attempt 1\n")
+    assert "nothing" in last_complaint(log)
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(0.4, "0:00"), (59.6, "1:00"), (3723, "1:02:03")])
