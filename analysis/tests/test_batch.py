@@ -33,10 +33,10 @@ MEDIAN_NS = 50_000 + 1_000 * 9.5 + 300  # of the synthetic file, see synthetic.p
 
 @pytest.fixture(name="make")
 def fixture_make(pristine, tmp_path):
-    """Give a function that makes a batch of two arms; its arguments are the factors of each launch's times."""
+    """Give a function that makes a batch of two arms; its arguments are the factors of launches' times."""
 
     def make(a, b):
-        factors = [(arm, factor) for pair in zip(a, b, strict=True) for arm, factor in zip("ab", pair)]
+        factors = [one for pair in zip(a, b, strict=True) for one in zip("ab", pair, strict=True)]
         folder = tmp_path / "batch"
         (folder / "launches").mkdir(parents=True)
         launches = []

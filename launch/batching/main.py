@@ -41,16 +41,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _main(options: argparse.Namespace) -> int:
     folder, experiments = _resumed(options) if options.resume else _planned(options)
-    launcher = find_srun() if options.launcher == "srun" else find_mpirun()
     plan = shard_of(folder.plan, options.shard)
+    if options.slurm and not options.dry_run:
+        return _hand_to_slurm(folder, experiments, options)
+    launcher = find_srun() if options.launcher == "srun" else find_mpirun()
+    for launch in plan:
+        launcher.words(launch)  # what the launcher cannot do is refused before anything is made
     if options.dry_run:
         _show(folder, experiments, launcher, options.program, plan)
         return OK
+    _make(folder, experiments, options)
+    return _run(folder, launcher, options.program, plan)
+
+
+def _make(folder: Folder, experiments: list[Experiment], options: argparse.Namespace) -> None:
     if not options.resume:
         folder.create(experiments)
-    if options.slurm:
-        return _hand_to_slurm(folder, options)
-    return _run(folder, launcher, options.program, plan)
 
 
 def _planned(options: argparse.Namespace) -> tuple[Folder, list[Experiment]]:
@@ -121,9 +127,11 @@ def _pasteable(launcher: Any, launch: Launch, program: list[str]) -> str:
     return shlex.join([*(["env"] if variables else []), *variables, *launcher.words(launch), *program])
 
 
-def _hand_to_slurm(folder: Folder, options: argparse.Namespace) -> int:
+def _hand_to_slurm(folder: Folder, experiments: list[Experiment], options: argparse.Namespace) -> int:
+    _make(folder, experiments, options)
     file = write_sbatch(folder, options.shards, options.program, options.launcher)
-    say(f"{len(folder.plan)} launches in {options.shards} shards; submit them with")
+    jobs = "one job" if options.shards == 1 else f"{options.shards} jobs"
+    say(f"{len(folder.plan)} launches in {jobs}; submit them with")
     print(shlex.join(["sbatch", str(file)]))
     return OK
 

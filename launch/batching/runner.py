@@ -152,7 +152,7 @@ def _interrupt(job: Job, times: int) -> None:
 
 
 def last_complaint(log: Path) -> str:
-    """Give the program's last complaint about the last attempt in a log, or else mpirun's about a killed rank."""
+    """Give the program's last complaint in the last attempt of a log, or mpirun's about a killed rank."""
     with open(log, "rb") as stream:
         stream.seek(max(0, log.stat().st_size - _TAIL))
         text = stream.read().decode("utf-8", "replace").rpartition("# attempt ")[2]

@@ -35,7 +35,7 @@ def summarize(folder: Folder, plan: list[Launch]) -> tuple[list[int], int]:
 
 
 def _print_report(folder: Folder) -> None:
-    """Print the comparison of the arms, or the times where there is one arm; the analysis knows the numbers."""
+    """Print the comparison of the arms, or the times where there is one; the analysis knows the numbers."""
     if importlib.util.find_spec("ringscope") is None:
         return
     for command in ("compare", "table"):

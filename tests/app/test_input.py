@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad input gives one line that says what is wrong, and the exit code of the contract."""
 
+import os
 import shlex
 import time
 
@@ -71,6 +72,27 @@ def test_impossible_size_is_refused_before_anything_is_allocated(tmp_path):
 
 def test_expected_ranks_differ(tmp_path):
     run(2, write_yaml(tmp_path, RING), "--expect-ranks", 4).complains(2, "2 rank(s)", "4")
+
+
+def test_binding_is_not_what_was_expected(tmp_path):
+    file = write_yaml(tmp_path, RING)
+    run(2, file, "--expect-binding", "none").is_good()
+    if len(os.sched_getaffinity(0)) > 1:
+        run(2, file, "--expect-binding", "hwthread").complains(
+            2, "more than one hwthread", "--bind-to hwthread"
+        )
+    ringscope("run", file, "--expect-binding", "cores").complains(2, "hwthread, core", "cores")
+
+
+def test_validate_tells_launch_batch_what_a_file_means(tmp_path):
+    file = write_yaml(tmp_path, "launch: {np: [2, 4], env: [{}, x: {A: 1}]}\nsweep: {sizes: [1KiB, 6]}")
+    told = ringscope("validate", "--json", file).is_good().json
+    assert told["launch"]["np"] == [2, 4]
+    assert told["launch"]["env"] == [{"name": None, "values": {}}, {"name": "x", "values": {"A": "1"}}]
+    assert (told["launch"]["timeout_s"], told["launch"]["launches"]) == (600, 1)
+    assert [case["bytes"] for case in told["cases"]] == [1024, 4, 1024, 4]
+    assert told["original"] == file.read_text()
+    assert told["resolved"].startswith("version: 1\n") and len(told["sha256"]) == 64
 
 
 def test_started_without_mpirun(tmp_path):

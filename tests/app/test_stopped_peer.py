@@ -123,6 +123,16 @@ def test_stopped_rank_0_is_named_by_another(tmp_path):
     assert not ended.output.exists() or attributes(ended.output)["complete"] == 1
 
 
+def test_sigusr1_ends_the_job_and_completes_the_file(tmp_path):
+    ended = job_with_signal(tmp_path / "told", 1, signal.SIGUSR1)
+    assert ended.done.code == 4, ended.done
+    assert ended.seconds < 15
+    [complaint] = ended.done.complaints
+    assert f"signal {signal.SIGUSR1.value}:" in complaint
+    assert list(table(ended.output, "cases")["status"]) == ["ok", "timeout"]
+    assert attributes(ended.output)["complete"] == 1
+
+
 def test_killed_rank_ends_the_job(tmp_path):
     ended = job_with_signal(tmp_path / "killed", 1, signal.SIGKILL)
     assert ended.done.code == 137, ended.done

@@ -42,9 +42,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add(commands, "lint", lint, "check a file; one line per finding, exit code 7 if there is any")
     _add(commands, "table", table, "print times, bandwidths and the traffic check of every case")
-    comparison = _add(
-        commands, "compare", compare_arms, "say which arms of a batch are faster, and how surely"
-    )
+    comparison = _add(commands, "compare", compare_arms, "say which arms of a batch are faster")
     comparison.add_argument(
         "--base", metavar="ARM", help="what the others are compared with (default: the first)"
     )
@@ -123,12 +121,11 @@ def compare_arms(options: argparse.Namespace) -> int:
     if not isinstance(batch, Batch):
         raise RunError(f"{options.file}: one launch is no comparison; name the folder of a batch")
     frame = compare(batch, options.base, options.delta, options.seed)
+    base, seed = frame["base"].iloc[0], options.seed
     print(
-        f"# base: {frame['base'].iloc[0]}; ratio of launch medians, above 1 is slower; 95 % interval by bootstrap"
+        f"# base: {base}; ratio of launch medians, above 1 is slower; 95 % interval, bootstrap over launches"
     )
-    print(
-        f"# over launches (seed {options.seed}); delta {options.delta:g}; per case, not corrected for their number"
-    )
+    print(f"# seed {seed}, delta {options.delta:g}; verdicts are per case, not corrected for their number")
     print(text.table(comparison_table(frame)))
     counts = frame["verdict"].value_counts()
     print("# " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()))

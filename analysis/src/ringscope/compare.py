@@ -106,7 +106,7 @@ def verdict(low: float, high: float, delta: float) -> str:
 
 
 def comparison_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """Give a comparison as a frame of texts, for a table on the screen; columns that never vary are left out."""
+    """Give a comparison as a frame of texts; of the case's columns those that vary."""
     shown = {"op": frame["op"], "type": frame["dtype"], "mode": frame["mode"], "offset": frame["offset"]}
     shown["in place"] = frame["in_place"].map({True: "yes", False: "no"})
     varied = {name: column for name, column in shown.items() if column.nunique() > 1}
