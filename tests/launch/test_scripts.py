@@ -49,7 +49,7 @@ def shell(checkout, script, **variables):
     return call("bash", "-c", text, **({"PATH": path, "RINGSCOPE_LOCKED": ""} | variables))
 
 
-@pytest.mark.parametrize("script", ["quickstart", "test"])
+@pytest.mark.parametrize("script", ["quickstart", "test", "batch"])
 def test_script_help_is_the_usage_text(script):
     done = call(ROOT / "launch" / script, "--help")
     assert done.returncode == 0
