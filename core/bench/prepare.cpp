@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/prepare.hpp"
 
+#include "base/text.hpp"
 #include "baseline/mpi.hpp"
 #include "engine/local_copy.hpp"
 #include "reduce/reduce.hpp"
@@ -18,11 +19,11 @@ constexpr engine::cuda::Defaults host_defaults{.channels = 1, .slots = 8, .slot_
 
 /// Cases that may share connections: of one schedule, with links that are alike.
 std::string key_of(const AlgorithmChoice& algorithm, const schedule::PlanRequest& request) {
-    std::string key = algorithm.id + " " + std::string{name_of(request.link.protocol)};
-    for (const std::int64_t value : request.options) key += " " + std::to_string(value);
+    std::vector<std::string> words{algorithm.id, std::string{name_of(request.link.protocol)}};
+    for (const std::int64_t value : request.options) words.push_back(std::to_string(value));
     for (const std::int64_t value : {std::int64_t{request.channels}, request.slots, request.slot_bytes})
-        key += " " + std::to_string(value);
-    return key;
+        words.push_back(std::to_string(value));
+    return join(words, " ");
 }
 
 bool is_baseline(const Case& point) {

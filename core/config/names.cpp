@@ -67,7 +67,8 @@ std::string fault_of_value(const std::string& id, const Entry& param, const Algo
     const auto option = std::ranges::find(words.options, param.key, &OptionWord::name);
     if (option == words.options.end()) return "";
     const std::int64_t value = param.value.kind == Kind::boolean ? param.value.boolean : param.value.integer;
-    if (value >= option->least && value <= option->most) return "";
+    const bool is_number = param.value.kind != Kind::text;
+    if (is_number && value >= option->least && value <= option->most) return "";
     return "`" + param.key + "` of `" + id + "` must be from " + std::to_string(option->least) + " to " +
            std::to_string(option->most) + ", found " + shown(param.value);
 }
@@ -102,9 +103,7 @@ std::vector<Fault> unknown_names(const Node& document, const Vocabulary& vocabul
     };
     const Node& sweep = document.at("sweep");
     for (const Node& algorithm : sweep.at("algorithms").items) {
-        const std::size_t before = faults.size();
         check("algorithm", id_of(algorithm), vocabulary.algorithms, planned_algorithms);
-        if (faults.size() > before) continue;
         std::ranges::move(wrong_params(algorithm, vocabulary), std::back_inserter(faults));
     }
     for (const Node& engine : sweep.at("engines").items) check("engine", engine, engines, planned_engines);

@@ -33,7 +33,14 @@ TEST(Abi, Cuda_SeesTheSameLayout) {
 /// version.
 TEST(Abi, Version1_IsFrozen) {
     ASSERT_EQ(RINGSCOPE_ABI_VERSION, 1u);
-    EXPECT_THAT(layout_cxx20, ElementsAreArray({40, 24, 64, 32, 56, 32, 16, 72, 40, 40, 32}));
+    EXPECT_THAT(layout_cxx20, ElementsAreArray({48, 24, 64, 32, 56, 32, 32, 120, 40, 40, 32}));
+}
+
+/// What was added to structs later begins where the first version ended.
+TEST(Abi, Additions_BeginBehindTheFirstVersion) {
+    EXPECT_EQ(offsetof(ringscope_place, options), 40u);
+    EXPECT_EQ(offsetof(ringscope_tuning, protocol), 16u);
+    EXPECT_EQ(offsetof(ringscope_algorithm, option_count), 72u);
 }
 
 /// Values that files hold.
@@ -70,7 +77,7 @@ struct Listener {
     [[nodiscard]] ringscope_sink sink() { return {sizeof(ringscope_sink), this, on_op, on_fail}; }
 };
 
-constexpr ringscope_place place{sizeof(ringscope_place), 2, 0, 1, 0, 1, 1};
+constexpr ringscope_place place{sizeof(ringscope_place), 2, 0, 1, 0, 1, 1, nullptr};
 
 TEST(Sdk, EveryShorthand_GivesOneOpWithItsSize) {
     Listener listener;

@@ -121,10 +121,10 @@ measure: {{warmup: 0, iterations: 2}}
 def test_dedicated_server_without_workers_is_refused(tmp_path):
     text = "sweep: {algorithms: [{id: parameter-server, params: {dedicated: 1}}], sizes: [4]}"
     alone = run(1, write_yaml(tmp_path, text))
-    assert alone.code == 2 and "no rank is left to take part" in alone.stderr
+    assert alone.code == 2 and "no rank is left to take part" in alone.err
     text = "sweep: {algorithms: [{id: parameter-server, params: {servers: 3}}], sizes: [4]}"
     few = run(2, write_yaml(tmp_path, text))
-    assert few.code == 2 and "parameter-server with servers 3" in few.stderr
+    assert few.code == 2 and "parameter-server with servers 3" in few.err
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4])

@@ -210,7 +210,8 @@ const std::vector<Bad> wrong_sweeps{
      "x.yaml:3:16: unknown algorithm `ring-lll`, did you mean `ring-ll`?"},
     {with_sweep("algorithms: [mpi, {id: rign-ll}]"),
      "x.yaml:3:26: unknown algorithm `rign-ll`, did you mean `ring-ll`?"},
-    {with_sweep("algorithms: [tree-ll]"), "x.yaml:3:16: algorithm `tree-ll` is not in this version"},
+    {with_sweep("algorithms: [hierarchical]"),
+     "x.yaml:3:16: algorithm `hierarchical` is not in this version"},
     {with_sweep("algorithms: [qqqqqqq]"), "x.yaml:3:16: unknown algorithm `qqqqqqq`; known here: `ring-ll`"},
     {with_sweep("algorithms: [mpi, mpi]"),
      "x.yaml:3:21: algorithm `mpi` with the same parameters is listed twice"},
@@ -250,6 +251,13 @@ std::string with_params(const std::string& id, const std::string& params) {
 }
 
 const std::vector<Bad> wrong_params{
+    {with_params("servers", "cuont: 2"), "x.yaml:3:39: unknown key `cuont`, did you mean `count`?"},
+    {with_params("servers", "count: 65"),
+     "x.yaml:3:46: `count` of `servers` must be from 1 to 64, found `65`"},
+    {with_params("servers", "count: two"), "x.yaml:3:46: `count` of `servers` must be from 1 to 64"},
+    {with_params("servers", "protocol: ll128"),
+     "x.yaml:3:49: `servers` cannot be played with protocol `ll128`, it can with `ll`, `simple`"},
+    {with_params("mpi", "count: 2"), "x.yaml:3:35: unknown key `count`"},
     {with_params("nccl", "algo: rng"), "x.yaml:3:42: unknown value `rng`, did you mean `ring`?"},
     {with_params("nccl", "algo: collnet"),
      "x.yaml:3:42: unknown value `collnet`; known here: `ring`, `tree`"},
@@ -360,6 +368,15 @@ TEST(Parse, too_many_cases_by_multiplication) {
         "cases: take fewer sizes, or larger steps"
     );
     EXPECT_EQ(error_of(with_sweep(sizes + "  algorithms: [ring-ll]")), "no error");
+}
+
+TEST(Parse, options_of_an_algorithm_are_numbers_or_yes_and_no) {
+    const Experiment e = parse(
+        with_sweep("algorithms: [{id: servers, params: {count: 2, dedicated: true, protocol: ll}}]")
+    );
+    EXPECT_EQ(e.algorithms[0].param("count", 0), 2);
+    EXPECT_EQ(e.algorithms[0].param("dedicated", 0), 1);
+    EXPECT_EQ(e.algorithms[0].word("protocol"), "ll");
 }
 
 TEST(Faults, parameters_of_another_algorithm_are_told_with_unknown_names) {

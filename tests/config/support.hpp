@@ -11,7 +11,10 @@
 namespace ringscope {
 
 inline Vocabulary vocabulary() {
-    return {{"ring-ll", "ring-simple", "mpi", "nccl"}, {"auto", "host-shm", "cuda-p2p"}};
+    return {
+        {"ring-ll", "ring-simple", "servers", "mpi", "nccl"},
+        {"auto", "host-shm", "cuda-p2p"},
+        {{"servers", {{{"count", 1, 64}, {"dedicated", 0, 1}}, {"ll", "simple"}}}}};
 }
 
 /// The message of the fault of a text called x.yaml; "no error" where it is accepted.

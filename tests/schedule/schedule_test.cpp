@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
+#include <map>
 
 #include "base/error.hpp"
 #include "ringscope/plugin.hpp"
@@ -398,6 +400,46 @@ TEST(Plan, TreeSteps_AreTwiceTheDepth) {
         );
         EXPECT_EQ(plan.steps, 2 * depth);
     }
+}
+
+/// When the last op of one chunk ends in the model of textbooks: a slice takes one unit of time over a link,
+/// a link carries one slice at a time in each direction, and nothing else takes time.
+std::int64_t time_of(const std::vector<Program>& programs, std::int32_t chunk) {
+    std::vector<std::int64_t> at(programs.size(), 0);
+    std::map<std::pair<std::size_t, std::size_t>, std::int64_t> link_free;
+    std::map<std::pair<std::size_t, std::size_t>, std::deque<std::int64_t>> arrivals;
+    std::int64_t last = 0;
+    rehearse(programs, {.slots = unlimited_slots}, [&](std::int32_t rank, const Op& op) {
+        if (op.chunk != chunk) return;
+        const auto self = static_cast<std::size_t>(rank);
+        for (const Message& m : programs[self].recvs(op)) {
+            auto& line = arrivals[{static_cast<std::size_t>(m.peer), self}];
+            at[self] = std::max(at[self], line.front());
+            line.pop_front();
+        }
+        for (const Message& m : programs[self].sends(op)) {
+            const std::pair link{self, static_cast<std::size_t>(m.peer)};
+            const std::int64_t begin = std::max(at[self], link_free[link]);
+            link_free[link] = begin + 1;
+            arrivals[link].push_back(begin + 1);
+            last = std::max(last, begin + 1);
+        }
+    });
+    return last;
+}
+
+/// k slices through a tree of depth D take 2D + k - 1 units: the first one goes up and down, the others follow
+/// it one unit apart. Without the lag between a rank's two directions each slice would wait for the one before
+/// it to come back.
+TEST(Plan, TreePipelinesItsSlices) {
+    for (const auto& [ranks, depth] : {std::pair{2, 1}, {4, 2}, {8, 3}, {16, 4}}) {
+        for (const std::int64_t slices : {1, 2, 5, 16, 64}) {
+            const auto programs = programs_of(schedules::built("tree-simple"), ranks, slices, 4);
+            EXPECT_EQ(time_of(programs, 0), 2 * depth + slices - 1) << ranks << " ranks, " << slices;
+        }
+    }
+    const auto without_lag = programs_of(schedules::built("tree-simple"), 8, 16, 0);
+    EXPECT_GT(time_of(without_lag, 0), 3 * (6 + 16 - 1));
 }
 
 TEST(Plan, MessagesNeverExceedTheSlots) {
