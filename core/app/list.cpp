@@ -8,6 +8,7 @@
 #include "app/commands.hpp"
 #include "base/text.hpp"
 #include "baseline/mpi.hpp"
+#include "engine/cuda/engine.hpp"
 #include "engine/host/engine.hpp"
 #include "environment/environment.hpp"
 #include "reduce/reduce.hpp"

@@ -204,6 +204,10 @@ void Preparer::prepare_schedule(const Case& point, std::int64_t operations, Prep
 
 void Preparer::prepare_on_gpu(const Case& point, std::int64_t operations, PreparedCase& prepared) {
     check_usable(engines_.cuda, engines_.without_cuda);
+    if (prepared.plan) {
+        const std::string reason = engines_.cuda->unsupported(prepared.plan->request.link.protocol);
+        if (!reason.empty()) throw Skipped{reason};
+    }
     prepared.user_bytes = device_bytes(point, operations);
     engine::cuda::PreparedOnGpu on_gpu = engines_.cuda->prepare(
         {.plan = prepared.plan ? &*prepared.plan : nullptr,

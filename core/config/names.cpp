@@ -12,7 +12,7 @@
 namespace ringscope::config {
 namespace {
 
-constexpr std::array<std::string_view, 2> planned_algorithms{"ring-ll128", "hierarchical"};
+constexpr std::array<std::string_view, 1> planned_algorithms{"hierarchical"};
 constexpr std::array<std::string_view, 4> planned_engines{
     "cuda-staged", "cuda-host-driven", "nccl", "simgrid"};
 

@@ -87,6 +87,22 @@ DeviceInfo device_info(int device) {
         .memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem)};
 }
 
+int device_at(const std::string& pci_id) {
+    int device = -1;
+    if (cudaDeviceGetByPCIBusId(&device, pci_id.c_str()) == cudaSuccess) return device;
+    cudaGetLastError();
+    return -1;
+}
+
+bool joined_by_nvlink(int device, int peer) {
+    int native = 0;
+    check(
+        cudaDeviceGetP2PAttribute(&native, cudaDevP2PAttrNativeAtomicSupported, device, peer),
+        "cannot ask how two GPUs are joined"
+    );
+    return native != 0;
+}
+
 void use_device(int device) {
     check(cudaSetDevice(device), "cannot use the GPU");
 }

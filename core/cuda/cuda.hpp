@@ -30,6 +30,10 @@ struct DeviceInfo {
 /// GPUs that this process sees; where there are none, `reason` says why, and no driver is no error.
 [[nodiscard]] int device_count(std::string& reason);
 [[nodiscard]] DeviceInfo device_info(int device);
+/// The GPU with this PCI id as this process counts; -1 where it does not see it.
+[[nodiscard]] int device_at(const std::string& pci_id);
+/// Whether two GPUs reach each other over NVLink: there, and not over PCIe, atomics are native.
+[[nodiscard]] bool joined_by_nvlink(int device, int peer);
 void use_device(int device);
 [[nodiscard]] int current_device();
 [[nodiscard]] std::int64_t free_memory();

@@ -31,6 +31,17 @@ std::vector<std::int32_t> members_of(const ringscope_algorithm& algorithm, const
     return members;
 }
 
+/// A slot holds whole lines, so that lines are aligned in all of them.
+std::int64_t whole_lines(const ringscope_algorithm& algorithm, const PlanRequest& request) {
+    const LinkFormat& link = request.link;
+    if (link.slot_payload(request.slot_bytes) > 0)
+        return request.slot_bytes / link.line_bytes * link.line_bytes;
+    throw Error{
+        ExitCode::usage, title(algorithm, request) + "a slot of " + std::to_string(request.slot_bytes) +
+                             " bytes is too small, a line of " + std::string{name_of(link.protocol)} +
+                             " has " + std::to_string(link.line_bytes) + " (params: slot_bytes)"};
+}
+
 /// Slices so that no message of the largest chunk exceeds what `parts` slots hold.
 std::int64_t slices_for(const Plan& plan) {
     const PlanRequest& request = plan.request;
@@ -116,6 +127,7 @@ Plan make_plan(const ringscope_algorithm& algorithm, const PlanRequest& request)
     Plan plan;
     plan.request = request;
     if (request.options.empty()) plan.request.options = usual_options(algorithm);
+    plan.request.slot_bytes = whole_lines(algorithm, plan.request);
     plan.chunks = chunks_of(algorithm, plan.request);
     plan.members = members_of(algorithm, plan.request);
     std::string cycle;

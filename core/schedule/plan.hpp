@@ -35,7 +35,7 @@ struct PlanRequest {
     std::int64_t bytes = 0;
     std::int32_t channels = 1;
     std::int64_t slots = 0;       ///< of every connection
-    std::int64_t slot_bytes = 0;  ///< on the wire
+    std::int64_t slot_bytes = 0;  ///< on the wire; a plan's are whole lines
     LinkFormat link{};
     std::vector<std::int64_t> options{};  ///< of the algorithm, all of them in order; empty: as usual
 };
@@ -71,8 +71,8 @@ struct Plan {
 
 /// Cuts the message, records all ranks' programs, proves them (every output holds every rank once) and
 /// rehearses them with the slots there are. Throws Error: wrong_result for a schedule that is no all-reduce,
-/// usage when it would deadlock with these slots (naming the cycle) or does not support this number of ranks,
-/// internal for a plugin that threw.
+/// usage when it would deadlock with these slots (naming the cycle), does not support this number of ranks,
+/// or when a slot does not hold a line, internal for a plugin that threw.
 [[nodiscard]] Plan make_plan(const ringscope_algorithm& algorithm, const PlanRequest& request);
 
 /// Parts that an op on so many bytes is played in. A short one is played in one piece, which is not worth two

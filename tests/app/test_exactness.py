@@ -29,7 +29,7 @@ def test_ring_is_exact_for_awkward_counts(tmp_path, ranks, dtypes, size):
     counts = awkward_counts(ranks)
     text = f"""
 sweep:
-  algorithms: [ring-ll, ring-simple]
+  algorithms: [ring-ll, ring-ll128, ring-simple]
   sizes: {sorted(count * size for count in counts)}
   dtypes: [{", ".join(dtypes)}]
   in_place: [false, true]
@@ -38,7 +38,7 @@ measure: {{warmup: 0, iterations: 1, cold_start: false}}
 trace: {{iterations: 1}}
 """
     done = run(ranks, write_yaml(tmp_path, text), "--json")
-    cases = exact_cases(done, 2 * len(counts) * len(dtypes) * 2 * 2)
+    cases = exact_cases(done, 3 * len(counts) * len(dtypes) * 2 * 2)
     assert {case["count"] for case in cases} == counts
     assert {(case["in_place"], case["offset_elements"]) for case in cases} == {
         (place, offset) for place in (False, True) for offset in (0, 1)
@@ -49,14 +49,14 @@ trace: {{iterations: 1}}
 def test_every_operation_and_type_in_both_modes(tmp_path, verify):
     text = f"""
 sweep:
-  algorithms: [ring-ll, ring-simple]
+  algorithms: [ring-ll, ring-ll128, ring-simple]
   sizes: [136, 40000]
   dtypes: [{", ".join(EVERY_TYPE)}]
   ops: [{", ".join(EVERY_OP)}]
 measure: {{warmup: 0, iterations: 2, mode: [isolated, back-to-back]}}
 verify: {{mode: {verify}}}
 """
-    cases = exact_cases(run(3, write_yaml(tmp_path, text), "--json"), 2 * 2 * 10 * 5 * 2)
+    cases = exact_cases(run(3, write_yaml(tmp_path, text), "--json"), 3 * 2 * 10 * 5 * 2)
     assert {(case["dtype"], case["op"]) for case in cases} == {(t, o) for t in EVERY_TYPE for o in EVERY_OP}
     assert {case["mode"] for case in cases} == {"isolated", "back-to-back"}
 
@@ -69,11 +69,13 @@ sweep:
     - {id: ring-simple, params: {channels: 2, slots: 3, slot_bytes: 4KiB}}
     - {id: ring-ll, params: {slots: 2, slot_bytes: 80}}
     - {id: ring-simple, params: {slots: 3, slot_bytes: 80}}
+    - {id: ring-ll128, params: {channels: 3, slots: 2, slot_bytes: 4KiB}}
+    - {id: ring-ll128, params: {slots: 2, slot_bytes: 272}}
   sizes: [0, 16, 1000, 20000, 100000]
   in_place: [false, true]
 measure: {warmup: 0, iterations: 2}
 """
-    exact_cases(run(4, write_yaml(tmp_path, text), "--json"), 4 * 5 * 2)
+    exact_cases(run(4, write_yaml(tmp_path, text), "--json"), 6 * 5 * 2)
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 5, 6])
@@ -88,9 +90,11 @@ sweep:
     - one-shot
     - {id: one-shot, params: {protocol: simple}}
     - {id: two-shot, params: {protocol: ll}}
+    - {id: two-shot, params: {protocol: ll128}}
     - two-shot
     - halving-doubling
     - {id: halving-doubling, params: {protocol: ll}}
+    - {id: halving-doubling, params: {protocol: ll128}}
     - ipc-pcie
     - ipc-pcie-naive
   sizes: [0, 4, 20, 4092, 262148, 1MiB]
@@ -98,9 +102,9 @@ sweep:
 measure: {warmup: 0, iterations: 2}
 """
     done = run(ranks, write_yaml(tmp_path, text), "--json")
-    exact_cases(done, 12 * 6 * 2)
+    exact_cases(done, 14 * 6 * 2)
     traffic = done.json["traffic"]
-    assert traffic["cases_checked"] == 144 and traffic["links_equal"] == traffic["links_checked"] > 0
+    assert traffic["cases_checked"] == 168 and traffic["links_equal"] == traffic["links_checked"] > 0
 
 
 @pytest.mark.parametrize("servers", [1, 2])

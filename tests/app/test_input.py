@@ -109,6 +109,11 @@ def test_word_of_a_later_version(word):
     assert word not in ringscope("--help").out
 
 
+def test_slots_too_small_for_a_line(tmp_path):
+    done = run(2, write_yaml(tmp_path, one_case("ring-ll128", slot_bytes=112)))
+    done.complains(2, "a slot of 112 bytes is too small", "a line of ll128 has 128", "slot_bytes")
+
+
 @pytest.mark.parametrize("algorithm, slots", [("ring-ll", 1), ("ring-simple", 1), ("ring-simple", 2)])
 def test_too_few_slots_name_the_cycle(tmp_path, algorithm, slots):
     done = run(3, write_yaml(tmp_path, one_case(algorithm, slots=slots)))

@@ -30,7 +30,11 @@ def sent(rows, what):
     return dict(bytes_of)
 
 
-@pytest.mark.parametrize("algorithm, wire", [("ring-simple", 150_000_000), ("ring-ll", 300_000_000)])
+# A chunk of 25,000,000 bytes goes in 407 slices of LL128, each in 512 lines; a link carries 6 chunks.
+@pytest.mark.parametrize(
+    "algorithm, wire",
+    [("ring-simple", 150_000_000), ("ring-ll", 300_000_000), ("ring-ll128", 6 * 407 * 512 * 128)],
+)
 def test_four_ranks_send_150_million_bytes_each(tmp_path, algorithm, wire):
     rows = traffic_of(tmp_path, 4, algorithm, M)
     everybody = dict.fromkeys(range(4), 150_000_000)
@@ -41,7 +45,7 @@ def test_four_ranks_send_150_million_bytes_each(tmp_path, algorithm, wire):
     assert {(int(row["src"]), int(row["dst"])) for row in rows} == {(0, 1), (1, 2), (2, 3), (3, 0)}
 
 
-@pytest.mark.parametrize("algorithm", ["ring-simple", "ring-ll"])
+@pytest.mark.parametrize("algorithm", ["ring-simple", "ring-ll", "ring-ll128"])
 def test_odd_bytes_on_eight_ranks_add_up(tmp_path, algorithm):
     rows = traffic_of(tmp_path, 8, algorithm, 1_000_003, "uint8")
     for account in ("declared_payload", "traced_payload", "closed_form"):
@@ -52,7 +56,7 @@ def describe(algorithm, ranks, size, *words):
     return ringscope("describe", algorithm, "--ranks", ranks, "--bytes", size, *words)
 
 
-@pytest.mark.parametrize("algorithm", ["ring-simple", "ring-ll"])
+@pytest.mark.parametrize("algorithm", ["ring-simple", "ring-ll", "ring-ll128"])
 def test_describe_16_ranks(algorithm):
     told = describe(algorithm, 16, "100MB", "--json").is_good().json
     assert told["sent_bytes_per_rank"] == {

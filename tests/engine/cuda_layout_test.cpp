@@ -130,16 +130,48 @@ TEST_P(CudaLayout, Records_AreThePlan) {
     }
 }
 
+/// Lines of 128 bytes must not straddle: slots begin at multiples of 128, whatever size was asked for.
+TEST(CudaSlots, OfLl128_AreAligned) {
+    const schedule::Plan plan = schedule::make_plan(
+        algorithm_of("ring-ll128"), {.ranks = ranks,
+                                     .bytes = 100'003,
+                                     .channels = channels,
+                                     .slots = slots,
+                                     .slot_bytes = 1040,
+                                     .link = CudaEngine::format(Protocol::ll128)}
+    );
+    const Layout layout{plan};
+    EXPECT_EQ(plan.request.slot_bytes, 1024);
+    for (std::int32_t channel = 0; channel < channels; ++channel)
+        EXPECT_EQ(layout.slots_at(1, channel, 0) % 128, 0);
+}
+
+TEST(CudaDefaults, ChannelsOfLl128_GrowWithTheMessageUpToTheMost) {
+    const auto channels_of = [](std::int64_t chunk) {
+        return CudaEngine::defaults(Protocol::ll128, chunk, 64).channels;
+    };
+    EXPECT_EQ(channels_of(0), 1);
+    EXPECT_EQ(channels_of(32 << 10), 32);
+    EXPECT_EQ(channels_of(256 << 10), 32);
+    EXPECT_EQ(channels_of(512 << 10), 64);
+    EXPECT_EQ(CudaEngine::defaults(Protocol::ll128, 512 << 10, 16).channels, 16);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, CudaLayout, testing::ValuesIn(all_algorithms), host::test_name_of_id);
 
-TEST(CudaFormat, WireBytes_AreWholeLinesOfLl) {
+TEST(CudaFormat, WireBytes_AreWholeLines) {
     const schedule::LinkFormat ll = CudaEngine::format(Protocol::ll);
     EXPECT_EQ(ll.wire_bytes(0), 0);
     EXPECT_EQ(ll.wire_bytes(1), 16);
     EXPECT_EQ(ll.wire_bytes(8), 16);
     EXPECT_EQ(ll.wire_bytes(9), 32);
     EXPECT_EQ(CudaEngine::format(Protocol::simple).wire_bytes(9), 9);
-    EXPECT_THROW((void)CudaEngine::format(Protocol::ll128), Error);
+    const schedule::LinkFormat ll128 = CudaEngine::format(Protocol::ll128);
+    EXPECT_EQ(ll128.wire_bytes(0), 0);
+    EXPECT_EQ(ll128.wire_bytes(1), 128);
+    EXPECT_EQ(ll128.wire_bytes(120), 128);
+    EXPECT_EQ(ll128.wire_bytes(121), 256);
+    EXPECT_THROW((void)CudaEngine::format(static_cast<Protocol>(RINGSCOPE_PROTOCOL_COUNT)), Error);
 }
 
 }  // namespace

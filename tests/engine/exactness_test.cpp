@@ -185,9 +185,11 @@ TEST(LocalCopy, SingleRank_CopiesOrLeavesInPlace) {
 
 TEST(HostEngine, ProtocolsThatItHas) {
     EXPECT_TRUE(HostEngine::has(Protocol::ll));
+    EXPECT_TRUE(HostEngine::has(Protocol::ll128));
     EXPECT_TRUE(HostEngine::has(Protocol::simple));
-    EXPECT_FALSE(HostEngine::has(Protocol::ll128));
-    EXPECT_THROW((void)HostEngine::format(Protocol::ll128), Error);
+    constexpr auto unknown = static_cast<Protocol>(RINGSCOPE_PROTOCOL_COUNT);
+    EXPECT_FALSE(HostEngine::has(unknown));
+    EXPECT_THROW((void)HostEngine::format(unknown), Error);
 }
 
 }  // namespace

@@ -5,12 +5,9 @@
 
 #include <array>
 #include <atomic>
-#include <chrono>
-#include <cstring>
-#include <thread>
 
 #include "tests/effort.hpp"
-#include "tests/engine/support.hpp"
+#include "tests/engine/sums.hpp"
 
 /// Flags of few bits wrap after few messages, so that what takes days with 32 bits can be seen in a second.
 namespace ringscope::engine::host {
@@ -21,68 +18,6 @@ using bootstrap::run_as_threads;
 using testing::IsEmpty;
 
 constexpr Layout layout{.slots = 3, .slot_bytes = 256, .channels = 1};
-
-std::uint32_t element_of(int rank, std::int64_t operation, std::int64_t i) {
-    return static_cast<std::uint32_t>(operation * 1'000'003 + i * 101 + rank + 1);
-}
-
-/// One rank's end of a series of 32-bit sums over the same connections.
-template <class Link>
-class Sums {
- public:
-    Sums(
-        Bootstrap& bootstrap, Control& control, const std::vector<schedule::Plan>& plans, std::int64_t wait_ns
-    )
-        : rank_{bootstrap.rank()},
-          ranks_{bootstrap.size()},
-          connections_{bootstrap, plans.front()},
-          scratch_{static_cast<std::size_t>(ranks_), Link::block_bytes},
-          waiter_{control, rank_, wait_ns, ranks_ > 2} {
-        for (const schedule::Plan& plan : plans) programs_.push_back(connections_.make_ready(plan, 0, 1));
-    }
-
-    /// Both counters of every connection as after so many messages.
-    void pretend_history(std::uint64_t messages) {
-        for (const ReadyOp& op : programs_.front()) {
-            for (const auto& recv : op.recvs) start_at(*recv.end, messages);
-            for (const auto& send : op.sends) start_at(*send.end, messages);
-        }
-    }
-
-    /// Whether the operation's sum is right at this rank.
-    template <class Probe>
-    bool operate(std::size_t plan, std::int64_t count, std::int64_t operation, Probe& probe) {
-        std::vector<std::uint32_t> input(static_cast<std::size_t>(count)),
-            output(static_cast<std::size_t>(count));
-        for (std::int64_t i = 0; i < count; ++i)
-            input[static_cast<std::size_t>(i)] = element_of(rank_, operation, i);
-        const Buffers buffers{
-            reinterpret_cast<const std::byte*>(input.data()), reinterpret_cast<std::byte*>(output.data()), 4,
-            reduce::reduce_copy(DataType::int32, ReduceOp::sum)};
-        interpret<Link>(programs_[plan], buffers, scratch_, waiter_, probe);
-        for (std::int64_t i = 0; i < count; ++i) {
-            if (output[static_cast<std::size_t>(i)] != expected(operation, i)) return false;
-        }
-        return true;
-    }
-
- private:
-    static void start_at(End& end, std::uint64_t messages) {
-        end.count = end.seen = messages;
-        end.box->consumed.store(messages);
-    }
-    [[nodiscard]] std::uint32_t expected(std::int64_t operation, std::int64_t i) const {
-        std::uint32_t sum = 0;
-        for (int rank = 0; rank < ranks_; ++rank) sum += element_of(rank, operation, i);
-        return sum;
-    }
-
-    int rank_, ranks_;
-    Connections connections_;
-    Scratch scratch_;
-    Waiter waiter_;
-    std::vector<std::vector<ReadyOp>> programs_;
-};
 
 /// Elements of the operations: from one line to full slots.
 constexpr std::array<std::int64_t, 5> counts{64, 4, 17, 64, 8};
@@ -135,29 +70,6 @@ TEST(LowLatency, ThirtyTwoBitFlags_WrapAndHalfWay) {
     }
 }
 
-/// Stops in the middle of one message of rank 0: after its first four words, until rank 1 has finished or a
-/// while has passed.
-class HesitatingProbe : public NoProbe {
- public:
-    HesitatingProbe(const std::atomic<bool>& peer_done, bool hesitates)
-        : peer_done_{peer_done}, hesitates_{hesitates} {}
-    void begin(const ReadyOp& op) {
-        second_message_ = op.index == 1;
-        words_ = 0;
-    }
-    void stored(const void*, std::int64_t) {
-        if (!hesitates_ || !second_message_ || ++words_ != 4) return;
-        for (int i = 0; i < 200 && !peer_done_; ++i)
-            std::this_thread::sleep_for(std::chrono::milliseconds{1});
-    }
-
- private:
-    const std::atomic<bool>& peer_done_;
-    bool hesitates_;
-    bool second_message_ = false;
-    int words_ = 0;
-};
-
 /// N = 2: operation k sends messages 2k and 2k + 1. Message 7 has flag 0 and goes to slot 1, as messages 1
 /// and 4 did. When those were short, the end of the slot is as it was in the beginning, zero, which reads as
 /// flag 0: a reader that gets there before the sender takes it for data. The last messages of the half
@@ -172,7 +84,7 @@ bool stale_words_are_taken() {
     run_as_threads(2, [&](Bootstrap& bootstrap) {
         Sums<Link> sums{bootstrap, control, plans, 10'000'000'000};
         for (std::size_t i = 0; i < elements.size(); ++i) {
-            HesitatingProbe probe{peer_done, bootstrap.rank() == 0 && i == 3};
+            HesitatingProbe probe{peer_done, bootstrap.rank() == 0 && i == 3, 4};
             if (!sums.operate(i, elements[i], static_cast<std::int64_t>(i), probe)) wrong = true;
         }
         if (bootstrap.rank() == 1) peer_done = true;

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The ringscope authors
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <string_view>
 
-#include "engine/host/mailbox.hpp"
+#include "engine/host/interpreter.hpp"
 #include "reduce/reduce.hpp"
 #include "transport/windows.hpp"
 
@@ -19,7 +20,7 @@ void add(const std::byte* source, std::byte* destination) {
 }
 
 /// A sender that posts first and fills the slot afterwards.
-void race() {
+void simple_race() {
     bootstrap::run_as_threads(2, [](bootstrap::Bootstrap& bootstrap) {
         const auto windows = transport::make_windows(bootstrap, engine::host::Mailbox::bytes(1, 4 * count));
         auto* box = reinterpret_cast<engine::host::Mailbox*>(windows->of(0));
@@ -37,10 +38,41 @@ void race() {
     });
 }
 
+/// A sender of LL128 lines that stores the flag first, played by the engine's own interpreter.
+void ll128_race() {
+    using namespace engine::host;
+    using FlagFirst = BasicLowLatency128<false>;
+    constexpr std::int64_t bytes = 4 * count, slot_bytes = FlagFirst::format.wire_bytes(bytes);
+    Control control{};
+    bootstrap::run_as_threads(2, [&](bootstrap::Bootstrap& bootstrap) {
+        const auto windows = transport::make_windows(bootstrap, Mailbox::bytes(1, slot_bytes));
+        auto* box = reinterpret_cast<Mailbox*>(windows->of(0));
+        Outbox outbox{{.box = box, .slots = 1, .slot_bytes = slot_bytes}};
+        Inbox inbox{{.box = box, .slots = 1, .slot_bytes = slot_bytes}};
+        ReadyOp op{.recvs = {}, .sends = {}, .bytes = {0, bytes}};
+        if (bootstrap.rank() == 0) {
+            op.recvs.push_back({&inbox, {}});
+            op.store = true;
+        } else {
+            op.sends.push_back({&outbox, {}});
+            op.local_at = 0;
+        }
+        std::array<float, count> own{};
+        auto* memory = reinterpret_cast<std::byte*>(own.data());
+        Scratch scratch{1, FlagFirst::block_bytes};
+        Waiter waiter{control, bootstrap.rank(), 10'000'000'000, false};
+        NoProbe none;
+        const Buffers buffers{memory, memory, 4, reduce::reduce_copy(DataType::float32, ReduceOp::sum)};
+        interpret<FlagFirst>({&op, 1}, buffers, scratch, waiter, none);
+        bootstrap.barrier();
+    });
+}
+
 }  // namespace
 
-/// The thread sanitizer must report this, or its silence about the engine means nothing. It does not see
-/// every single race.
-int main() {
-    for (int i = 0; i < 50; ++i) race();
+/// The thread sanitizer must report these, or its silence about the engine means nothing. It does not see
+/// every single race. The argument is the protocol whose sender is wrong.
+int main(int, char** words) {
+    const bool ll128 = std::string_view{words[1]} == "ll128";
+    for (int i = 0; i < 50; ++i) ll128 ? ll128_race() : simple_race();
 }

@@ -25,11 +25,12 @@
 
 namespace ringscope::engine::host {
 
-/// What engines play in tests. Sanitizers see all that they can see in six of them.
+/// What engines play in tests. Sanitizers see all that they can see in eight of them.
 inline const std::vector<std::string> all_algorithms = [] {
-    std::vector<std::string> ids{"ring-ll",     "ring-simple", "tree-ll",
-                                 "tree-simple", "two-shot/ll", "two-shot"};
+    std::vector<std::string> ids{"ring-ll",     "ring-ll128",  "ring-simple",    "tree-ll",
+                                 "tree-simple", "two-shot/ll", "two-shot/ll128", "two-shot"};
     if (sanitized) return ids;
+    ids.push_back("tree-ll/ll128");
     for (const auto* more : {&schedules::all_low_latency, &schedules::all}) {
         for (const std::string& id : *more) {
             if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
@@ -58,15 +59,17 @@ struct Layout {
     std::int32_t channels = 1;
 };
 
+/// With slots of a line at least.
 inline schedule::Plan plan_of(const std::string& id, int ranks, std::int64_t bytes, const Layout& layout) {
     const ringscope_algorithm& algorithm = algorithm_of(id);
+    const schedule::LinkFormat link = HostEngine::format(static_cast<Protocol>(algorithm.protocol));
     return schedule::make_plan(
         algorithm, {.ranks = ranks,
                     .bytes = bytes,
                     .channels = layout.channels,
                     .slots = layout.slots,
-                    .slot_bytes = layout.slot_bytes,
-                    .link = HostEngine::format(static_cast<Protocol>(algorithm.protocol))}
+                    .slot_bytes = std::max(layout.slot_bytes, link.line_bytes),
+                    .link = link}
     );
 }
 
@@ -142,7 +145,7 @@ inline void counting_sum(
     }
 }
 
-/// Traces, and counts the words that protocol LL stores.
+/// Traces, and counts what the protocols with flags in their lines store.
 class CountingProbe : public TraceProbe {
  public:
     using TraceProbe::TraceProbe;
@@ -223,8 +226,9 @@ Played play_counted(
 inline Played play_counted(
     const schedule::Plan& plan, const Change& change = {}, std::int64_t wait_ns = 20'000'000'000
 ) {
-    return plan.request.link.protocol == Protocol::ll ? play_counted<LowLatency>(plan, change, wait_ns)
-                                                      : play_counted<Simple>(plan, change, wait_ns);
+    return with_link(plan.request.link.protocol, [&]<class Link>(Link) {
+        return play_counted<Link>(plan, change, wait_ns);
+    });
 }
 
 /// The accounts of a plan, for make_ledger.

@@ -54,7 +54,7 @@ Stuck play_without(
 }
 
 TEST(Wait, RankThatNeverRuns_AllOthersLeaveInTime_NamingIt) {
-    for (const char* id : {"ring-ll", "ring-simple"}) {
+    for (const char* id : {"ring-ll", "ring-ll128", "ring-simple"}) {
         const Stuck stuck = play_without(2, 4, id, [](int) { return 300 * ms; });
         EXPECT_THAT(stuck.texts, SizeIs(3));
         EXPECT_THAT(

@@ -10,6 +10,7 @@ engine::cuda::CountingKernels counting_kernels() {
     using namespace engine::cuda;
     return {
         .low_latency = reinterpret_cast<const void*>(&play_low_latency<float, CountWatch>),
+        .low_latency_128 = reinterpret_cast<const void*>(&play_low_latency_128<float, CountWatch>),
         .simple = reinterpret_cast<const void*>(&play_simple<float, CountWatch>)};
 }
 

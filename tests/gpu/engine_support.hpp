@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -114,6 +115,13 @@ class Player {
     std::unique_ptr<bench::CaseBuffers> buffers_;
     std::uint64_t seed_ = 0;
 };
+
+/// Whether the links between the GPUs at hand carry an algorithm's protocol; where not, says why.
+inline bool carried(const CudaEngine& engine, const Bootstrap& bootstrap, const std::string& id) {
+    const std::string reason = engine.unsupported(static_cast<Protocol>(algorithm_of(id).protocol));
+    if (!reason.empty() && bootstrap.rank() == 0) std::cout << id << " is not played: " << reason << "\n";
+    return reason.empty();
+}
 
 using Body = std::function<void(Bootstrap&, CudaEngine&)>;
 

@@ -375,6 +375,22 @@ TEST(Traffic, LowLatencyOnTheHost_TakesEightWireBytesForFour) {
     }
 }
 
+/// A slot that no line fits into, and one that is not of whole lines.
+TEST(Plan, Slots_AreOfWholeLines) {
+    constexpr LinkFormat ll128{.protocol = Protocol::ll128, .line_bytes = 128, .line_payload_bytes = 120};
+    PlanRequest request{.ranks = 2, .bytes = 4096, .slots = 4, .slot_bytes = 300, .link = ll128};
+    const ringscope_algorithm& ring = schedules::built("ring-ll128");
+    EXPECT_EQ(make_plan(ring, request).request.slot_bytes, 256);
+    request.slot_bytes = 112;
+    try {
+        (void)make_plan(ring, request);
+        ADD_FAILURE() << "nothing was thrown";
+    } catch (const Error& e) {
+        EXPECT_EQ(e.code(), ExitCode::usage);
+        EXPECT_THAT(e.what(), HasSubstr("a slot of 112 bytes is too small, a line of ll128 has 128"));
+    }
+}
+
 TEST(Plan, RingSteps_AreHops) {
     for (int ranks : {2, 3, 4, 7, 16}) {
         const Plan plan = ring_plan(ranks, 1 << 20);

@@ -29,6 +29,9 @@ const std::vector<Gpu>& CudaEngine::gpus() const {
 std::int32_t CudaEngine::most_channels() const {
     return 1;
 }
+std::string CudaEngine::unsupported(Protocol) const {
+    return reason;
+}
 void CudaEngine::close() {}
 DeviceClock CudaEngine::measure_clock() const {
     return {};

@@ -73,6 +73,7 @@ Interpreter::Interpreter(
     if (options.counting.counted == nullptr) return;
     launch_.counted = options.counting.counted;
     kernels_.low_latency = options.counting.low_latency;
+    kernels_.low_latency_128 = options.counting.low_latency_128;
     kernels_.simple = options.counting.simple;
 }
 

@@ -101,6 +101,22 @@ void check_shared(const std::vector<Gpu>& gpus) {
     }
 }
 
+/// Why a line of 128 bytes that one of this rank's warps stores may not arrive at a peer as one, or "".
+std::string torn_lines(const std::vector<Gpu>& gpus, std::size_t rank) {
+    for (std::size_t peer = 0; peer < gpus.size(); ++peer) {
+        if (gpus[peer].uuid == gpus[rank].uuid) continue;
+        const std::string pair = "ranks " + std::to_string(rank) + " and " + std::to_string(peer);
+        const int device = wall::device_at(gpus[peer].pci_id);
+        if (device < 0)
+            return "protocol ll128 needs NVLink, and whether it joins the GPUs of " + pair +
+                   " is not known: let every rank see all GPUs (CUDA_VISIBLE_DEVICES)";
+        if (!wall::joined_by_nvlink(gpus[rank].index, device))
+            return "protocol ll128 needs NVLink, and the GPUs of " + pair +
+                   " are joined by PCIe, which does not promise that a line arrives as one";
+    }
+    return "";
+}
+
 std::vector<int> indices_of(const std::vector<Gpu>& gpus) {
     std::vector<int> indices;
     for (const Gpu& gpu : gpus) indices.push_back(gpu.index);
@@ -124,6 +140,7 @@ struct CudaEngine::State {
     transport::Arena arena;
     std::unique_ptr<wall::HostRegistration> registration;
     std::unique_ptr<wall::Stream> stream;
+    std::string torn_lines;  ///< why lines of LL128 may be torn between some ranks, or ""
 };
 
 namespace {
@@ -138,6 +155,13 @@ void open(State& s) {
         s.registration = std::make_unique<wall::HostRegistration>(&s.control, sizeof(host::Control));
         s.stream = std::make_unique<wall::Stream>();
     });
+    std::string torn;
+    bootstrap::agree(s.bootstrap, [&] {
+        torn = torn_lines(s.gpus, static_cast<std::size_t>(s.bootstrap.rank()));
+    });
+    for (const std::string& reason : s.bootstrap.all_gather(torn)) {
+        if (s.torn_lines.empty()) s.torn_lines = reason;
+    }
     preflight(s.bootstrap, s.arena, *s.stream, s.options.wait_ns, s.options.lying_peers);
 }
 
@@ -158,15 +182,26 @@ std::vector<std::byte*> addresses(const State& s) {
     return all;
 }
 
+/// Threads of a block that copy: the most there may be, and the payload of a message that each of them moves
+/// at a time, 0 where fewer threads gain nothing.
+struct Threads {
+    std::int32_t most;
+    std::int64_t bytes_each;
+};
+
+Threads threads_of(Protocol protocol) {
+    if (protocol == Protocol::ll) return {most_ll_threads, 8};
+    if (protocol == Protocol::ll128) return {most_ll128_threads, 60};
+    return {most_simple_threads, 0};
+}
+
 std::int32_t threads_for(const CaseRequest& request) {
     const schedule::Plan& plan = *request.plan;
-    const bool low_latency = plan.request.link.protocol == Protocol::ll;
-    if (request.threads > 0)
-        return std::min(request.threads, low_latency ? most_ll_threads : most_simple_threads);
-    if (!low_latency) return most_simple_threads;
-    const std::int64_t piece = plan.piece(0, 0, 0).size;
-    const std::int64_t lanes = (piece + 7) / 8;
-    return static_cast<std::int32_t>(std::clamp<std::int64_t>((lanes + 31) / 32 * 32, 64, most_ll_threads));
+    const auto [most, bytes_each] = threads_of(plan.request.link.protocol);
+    if (request.threads > 0) return std::min(request.threads, most);
+    if (bytes_each == 0) return most;
+    const std::int64_t lanes = (plan.piece(0, 0, 0).size + bytes_each - 1) / bytes_each;
+    return static_cast<std::int32_t>(std::clamp<std::int64_t>((lanes + 31) / 32 * 32, 64, most));
 }
 
 /// All kernels of a GPU must be on it at the same time, or they wait for one that never starts.
@@ -265,6 +300,10 @@ std::int32_t CudaEngine::most_channels() const {
     std::int32_t most = 64;
     for (const Gpu& gpu : state_->gpus) most = std::min(most, gpu.multiprocessors / ranks[gpu.uuid]);
     return std::max(1, most);
+}
+
+std::string CudaEngine::unsupported(Protocol protocol) const {
+    return protocol == Protocol::ll128 ? state_->torn_lines : "";
 }
 
 void CudaEngine::close() {

@@ -19,6 +19,7 @@ namespace ringscope::engine::cuda {
 /// per channel and end of the layout.
 struct CountingKernels {
     const void* low_latency = nullptr;
+    const void* low_latency_128 = nullptr;
     const void* simple = nullptr;
     std::uint64_t* counted = nullptr;
 };
@@ -104,6 +105,8 @@ class CudaEngine {
     void close();
 
     [[nodiscard]] const std::vector<Gpu>& gpus() const;  ///< of all ranks
+    /// Why the links between these GPUs cannot carry a protocol, the same on all ranks; "" where they can.
+    [[nodiscard]] std::string unsupported(Protocol protocol) const;
     /// Channels for which the kernels of all ranks are resident together, a block per multiprocessor.
     [[nodiscard]] std::int32_t most_channels() const;
     [[nodiscard]] DeviceClock measure_clock() const;  ///< of this rank's GPU, now

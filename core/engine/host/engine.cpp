@@ -96,15 +96,12 @@ HostEngine::HostEngine(bootstrap::Bootstrap& bootstrap, const HostOptions& optio
 }
 
 bool HostEngine::has(Protocol protocol) {
-    return protocol == Protocol::ll || protocol == Protocol::simple;
+    return protocol == Protocol::ll || protocol == Protocol::ll128 || protocol == Protocol::simple;
 }
 
 schedule::LinkFormat HostEngine::format(Protocol protocol) {
-    if (protocol == Protocol::ll) return LowLatency::format;
-    if (protocol == Protocol::simple) return Simple::format;
-    throw Error{
-        ExitCode::unusable_engine,
-        "engine host-shm does not have protocol " + std::string{name_of(protocol)}};
+    if (!has(protocol)) throw Error{ExitCode::unusable_engine, "engine host-shm does not have this protocol"};
+    return with_link(protocol, [](auto link) { return link.format; });
 }
 
 std::unique_ptr<BlockingCollective> HostEngine::prepare(
@@ -115,7 +112,7 @@ std::unique_ptr<BlockingCollective> HostEngine::prepare(
     const auto make = [&]<class Link>(Link) -> std::unique_ptr<BlockingCollective> {
         return std::make_unique<HostCollective<Link>>(*this, bootstrap_.rank(), connections, plan, dtype, op);
     };
-    return plan.request.link.protocol == Protocol::ll ? make(LowLatency{}) : make(Simple{});
+    return with_link(plan.request.link.protocol, make);
 }
 
 std::unique_ptr<BlockingCollective> HostEngine::prepare_kernel(

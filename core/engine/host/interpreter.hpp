@@ -5,6 +5,7 @@
 #include <span>
 
 #include "engine/host/low_latency.hpp"
+#include "engine/host/low_latency_128.hpp"
 #include "engine/host/move.hpp"
 #include "engine/host/probe.hpp"
 #include "engine/host/simple.hpp"
@@ -22,6 +23,20 @@ void interpret(
         Link::play(op, buffers, scratch, waiter, probe);
         probe.end(op);
     }
+}
+
+/// Calls f with the struct of a protocol.
+template <class F>
+auto with_link(Protocol protocol, F f) {
+    switch (protocol) {
+        case Protocol::ll:
+            return f(LowLatency{});
+        case Protocol::ll128:
+            return f(LowLatency128{});
+        case Protocol::simple:
+            break;
+    }
+    return f(Simple{});
 }
 
 }  // namespace ringscope::engine::host

@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstring>
 
-#include "engine/host/move.hpp"
+#include "engine/host/blocks.hpp"
 #include "schedule/plan.hpp"
 
 namespace ringscope::engine::host {
@@ -21,32 +20,15 @@ namespace ringscope::engine::host {
 /// with the current flag: between any two messages of equal flag every slot has been cleaned. `clean` exists
 /// so that a test can leave that out and see the wrong sums.
 template <int flag_bits, bool clean = true>
-struct BasicLowLatency {
+class BasicLowLatency : public Blocks<BasicLowLatency<flag_bits, clean>> {
+ public:
     static constexpr schedule::LinkFormat format{
         .protocol = Protocol::ll, .line_bytes = 8, .line_payload_bytes = 4, .min_parts = 1, .parts = 1};
     static constexpr std::int64_t min_part_bytes = 1;
-    /// Unpacked, reduced and packed again while they are in the L1 cache.
     static constexpr std::int64_t block_bytes = 1024;
 
-    template <class Probe>
-    static void play(
-        const ReadyOp& op, const Buffers& buffers, Scratch& scratch, Waiter& waiter, Probe& probe
-    ) {
-        for (std::size_t i = 0; i < op.recvs.size(); ++i) {
-            const Word* first = words(op.recvs[i].end->slot());
-            const std::uint32_t flag = flag_of(*op.recvs[i].end);
-            await_data(
-                op, i, true, [&] { return flag_in(load(first)) == flag; }, waiter, probe
-            );
-        }
-        for (std::size_t i = 0; i < op.sends.size(); ++i) await_credit(op, i, true, waiter, probe);
-        for (std::int64_t at = 0; at < op.bytes.size; at += block_bytes) {
-            play_block(op, at, std::min(block_bytes, op.bytes.size - at), buffers, scratch, waiter, probe);
-        }
-        finish(op, probe);
-    }
-
  private:
+    friend Blocks<BasicLowLatency>;
     using Word = std::atomic<std::uint64_t>;
     static constexpr std::uint64_t flag_mask = (std::uint64_t{1} << flag_bits) - 1;
     static constexpr std::uint64_t half_range = std::uint64_t{1} << (flag_bits - 1);
@@ -59,35 +41,7 @@ struct BasicLowLatency {
         return static_cast<std::uint32_t>((end.count + 1) & flag_mask);
     }
 
-    /// Bytes at .. at+size of the message: unpack what is received, reduce, pack what is sent.
-    template <class Probe>
-    static void play_block(
-        const ReadyOp& op, std::int64_t at, std::int64_t size, const Buffers& buffers, Scratch& scratch,
-        Waiter& waiter, Probe& probe
-    ) {
-        const std::int64_t begin = op.bytes.begin + at;
-        std::byte* block = scratch.blocks.data();
-        std::byte* stored = op.store ? buffers.output + begin : nullptr;
-        const bool copies = op.recvs.size() + (op.local_at >= 0 ? 1 : 0) == 1 && op.divisor == 0;
-        int sources = 0;
-        for (std::size_t i = 0; i <= op.recvs.size(); ++i) {
-            if (static_cast<std::int32_t>(i) == op.local_at)
-                scratch.sources[sources++] = buffers.local(op, begin);
-            if (i == op.recvs.size()) break;
-            std::byte* target = copies && stored != nullptr ? stored : (block += block_bytes);
-            unpack(op, i, at, target, size, waiter, probe);
-            scratch.sources[sources++] = target;
-        }
-        const std::byte* result = scratch.sources[0];
-        if (!copies || (stored != nullptr && result != stored)) {
-            std::byte* destination = stored != nullptr ? stored : scratch.blocks.data();
-            buffers.reduce_copy(
-                scratch.sources.data(), sources, &destination, 1, size / buffers.element_bytes, op.divisor
-            );
-            result = destination;
-        }
-        for (const auto& send : op.sends) pack(*send.end, at, result, size, probe);
-    }
+    static bool has_begun(const Inbox& inbox) { return flag_in(load(words(inbox.slot()))) == flag_of(inbox); }
 
     /// Every word is checked, for the order in which words become visible is not promised.
     template <class Probe>
@@ -146,19 +100,9 @@ struct BasicLowLatency {
         return data;
     }
 
-    template <class Probe>
-    static void finish(const ReadyOp& op, Probe& probe) {
-        const std::int64_t wire = format.wire_bytes(op.bytes.size);
-        for (std::size_t i = 0; i < op.sends.size(); ++i) {
-            Outbox& outbox = *op.sends[i].end;
-            if (clean && outbox.count % half_range >= half_range - outbox.slots) clean_rest(outbox, wire / 8);
-            ++outbox.count;
-            probe.sent(i, op.bytes.size, wire);
-        }
-        for (std::size_t i = 0; i < op.recvs.size(); ++i) {
-            op.recvs[i].end->release();
-            probe.received(i, op.bytes.size, wire);
-        }
+    static void complete(const Outbox& outbox, std::int64_t wire_bytes) {
+        if (clean && outbox.count % half_range >= half_range - outbox.slots)
+            clean_rest(outbox, wire_bytes / 8);
     }
 
     static void clean_rest(const Outbox& outbox, std::int64_t used_words) {

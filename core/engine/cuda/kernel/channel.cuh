@@ -7,7 +7,12 @@
 
 namespace ringscope::engine::cuda {
 
+inline constexpr int warp_size = 32;
+inline constexpr unsigned int whole_warp = 0xffffffffu;
 inline constexpr int image_bytes = sizeof(ChannelHead) + most_ends * sizeof(End) + window_bytes;
+
+/// Records of a window, at least: an op with one port.
+inline constexpr int most_records = window_bytes / static_cast<int>(sizeof(Op) + sizeof(Port));
 
 /// What the threads of a block share: the beginning of the channel's image, a window of its records, and how
 /// far the other ends were when last looked at.

@@ -4,6 +4,7 @@
 
 #include "engine/cuda/kernel/kernels.hpp"
 #include "engine/cuda/kernel/low_latency.cuh"
+#include "engine/cuda/kernel/low_latency_128.cuh"
 #include "engine/cuda/kernel/simple.cuh"
 #include "engine/cuda/kernel/watch.cuh"
 
@@ -19,6 +20,18 @@ __global__ void __launch_bounds__(most_ll_threads, 1)
     Watch watch{board, launch};
     open_channel(channel, launch);
     LowLatency<T, Watch>{channel, plain_ops, launch, watch}.play();
+    watch.close(channel, launch);
+}
+
+template <class T, class Watch>
+__global__ void __launch_bounds__(most_ll128_threads, 1)
+    play_low_latency_128(const __grid_constant__ Launch launch) {
+    __shared__ Channel channel;
+    __shared__ LineWindow window;
+    __shared__ typename Watch::Board board;
+    Watch watch{board, launch};
+    open_channel(channel, launch);
+    LowLatency128<T, Watch>{channel, window, launch, watch}.play();
     watch.close(channel, launch);
 }
 
@@ -40,6 +53,8 @@ Kernels make_kernels() {
     return {
         .low_latency = reinterpret_cast<const void*>(&play_low_latency<T, NoWatch>),
         .low_latency_traced = reinterpret_cast<const void*>(&play_low_latency<T, TraceWatch>),
+        .low_latency_128 = reinterpret_cast<const void*>(&play_low_latency_128<T, NoWatch>),
+        .low_latency_128_traced = reinterpret_cast<const void*>(&play_low_latency_128<T, TraceWatch>),
         .simple = reinterpret_cast<const void*>(&play_simple<T, NoWatch>),
         .simple_traced = reinterpret_cast<const void*>(&play_simple<T, TraceWatch>)};
 }

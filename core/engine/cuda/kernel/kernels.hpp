@@ -9,6 +9,7 @@
 namespace ringscope::engine::cuda {
 
 inline constexpr int most_ll_threads = 512;
+inline constexpr int most_ll128_threads = 512;
 inline constexpr int most_simple_threads =
     480;  ///< that copy; one warp more posts: 16 warps leave 128 registers
 
@@ -16,11 +17,14 @@ inline constexpr int most_simple_threads =
 struct Kernels {
     const void* low_latency = nullptr;
     const void* low_latency_traced = nullptr;
+    const void* low_latency_128 = nullptr;
+    const void* low_latency_128_traced = nullptr;
     const void* simple = nullptr;
     const void* simple_traced = nullptr;
 
     [[nodiscard]] const void* of(Protocol protocol, bool traced) const {
         if (protocol == Protocol::ll) return traced ? low_latency_traced : low_latency;
+        if (protocol == Protocol::ll128) return traced ? low_latency_128_traced : low_latency_128;
         return traced ? simple_traced : simple;
     }
 };

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/cuda/kernel/credits.cuh"
 #include "engine/cuda/kernel/pack.cuh"
-#include "engine/cuda/kernel/wait.cuh"
 
 namespace ringscope::engine::cuda {
 
@@ -30,9 +30,6 @@ enum OpTrait : std::uint32_t {
     is_near_wrap = 128
 };
 
-/// Records of a window, at least: an op with one port.
-inline constexpr int most_records = window_bytes / static_cast<int>(sizeof(Op) + sizeof(Port));
-
 /// Protocol LL: a line of 16 bytes is {data, flag, data, flag}, stored and loaded whole. Each half of 8 bytes
 /// arrives as one, so data and flag arrive together: no fence, no counter for data, one trip per hop.
 ///
@@ -43,13 +40,14 @@ template <class T, class Watch>
 class LowLatency {
  public:
     __device__ LowLatency(Channel& channel, PlainOp* plain_ops, const Launch& launch, Watch& watch)
-        : channel_{channel}, plain_ops_{plain_ops}, launch_{launch}, watch_{watch} {}
+        : channel_{channel},
+          plain_ops_{plain_ops},
+          launch_{launch},
+          watch_{watch},
+          credits_{channel, launch, watch} {}
 
-    /// Where two operations fit into the slots of every connection, the slots of one are given back at the
-    /// beginning of the next: no thread waits for another one of its block in between, and the kernel does
-    /// not end with a trip to the peer. The peer is at most one operation behind what it needs to go on.
     __device__ void play() {
-        if (launch_.late_credits) release_previous();
+        credits_.open();
         for_each_window(
             channel_, launch_, static_cast<int>(blockDim.x), [] { __syncthreads(); },
             [&](int records) { play_window(records); }
@@ -72,7 +70,7 @@ class LowLatency {
     __device__ PlainOp work_out(const Record& record) const {
         const Op& op = record.op;
         PlainOp out{};
-        out.traits = (must_await_credit(record) ? lacks_credit : 0) | (must_clean(record) ? is_near_wrap : 0);
+        out.traits = (credits_.lack(record) ? lacks_credit : 0) | (must_clean(record) ? is_near_wrap : 0);
         if (op.recvs > 1 || op.sends > 1 || op.size % 8 != 0 || op.divisor > 0 || launch_.aligned == 0)
             return out;
         out.traits |= plain | (op.store ? stores : 0) | (op.local_at >= 0 ? adds_local : 0) |
@@ -96,19 +94,15 @@ class LowLatency {
 
     __device__ void play_op(const Record& record, const PlainOp& plain_op) {
         watch_.begin(record);
-        if (plain_op.traits & lacks_credit) await_credit(record);
+        if (plain_op.traits & lacks_credit) credits_.await(record);
         if (plain_op.traits & plain) {
             move_plain(record, plain_op);
         } else {
             move(record);
         }
         if (plain_op.traits & is_near_wrap) clean(record);
-        if (!launch_.late_credits && record.op.recvs > 0) {
-            // A slot is free only when every thread has read its lines.
-            __syncthreads();
-            release(record);
-        }
-        watch_.end(record, channel_.alive != 0);
+        credits_.give_back(record);
+        watch_.end(record, (record.op.size + 7) / 8 * 16, channel_.alive != 0);
     }
 
     __device__ void move_plain(const Record& record, const PlainOp& op) {
@@ -157,26 +151,6 @@ class LowLatency {
 
     __device__ std::uint64_t number(const Port& port) const {
         return number_of(channel_, port, 0);
-    }
-
-    __device__ bool must_await_credit(const Record& record) const {
-        bool lacks = false;
-#pragma unroll 1
-        for (int i = record.op.recvs; i < record.port_count(); ++i) {
-            const Port& port = record.ports[i];
-            lacks = lacks || number(port) - channel_.seen[port.end] > launch_.slots;
-        }
-        return lacks;
-    }
-
-    __device__ __noinline__ void await_credit(const Record& record) {
-        const int i = static_cast<int>(threadIdx.x);
-        if (i >= record.op.recvs && i < record.port_count()) {
-            const Port& port = record.ports[i];
-            wait_for_counter(channel_, launch_, record.op, port, true, number(port));
-            watch_.credit_ready();
-        }
-        __syncthreads();
     }
 
     /// Any op: more peers, lines in part, buffers that are not aligned.
@@ -280,23 +254,11 @@ class LowLatency {
         }
     }
 
-    /// Without a fence: only loads come before, and their values have been used.
-    __device__ void release(const Record& record) {
-        const int i = static_cast<int>(threadIdx.x);
-        if (i >= record.op.recvs || channel_.alive == 0) return;
-        store_relaxed(channel_.end(record.ports[i].end).posts_to, number(record.ports[i]));
-    }
-
-    __device__ void release_previous() {
-        const int i = static_cast<int>(threadIdx.x);
-        if (i >= channel_.head().receiving_ends) return;
-        store_relaxed(channel_.end(i).posts_to, channel_.end(i).count);
-    }
-
     Channel& channel_;
     PlainOp* plain_ops_;
     const Launch& launch_;
     Watch& watch_;
+    Credits<Watch> credits_;
 };
 
 }  // namespace ringscope::engine::cuda

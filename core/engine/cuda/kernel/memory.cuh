@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/cuda/kernel/line_128.hpp"
+
 // Accesses to memory that other ranks read or write at the same time, by their meaning.
 namespace ringscope::engine::cuda {
 
@@ -51,6 +53,35 @@ __device__ inline uint4 load_slot(const uint4* from) {
 __device__ inline void store_line(uint4* to, uint4 v) {
     asm volatile("st.volatile.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(to), "r"(v.x), "r"(v.y), "r"(v.z),
                  "r"(v.w)
+                 : "memory");
+}
+
+__device__ inline std::uint32_t low32(std::uint64_t v) {
+    return static_cast<std::uint32_t>(v);
+}
+__device__ inline std::uint32_t high32(std::uint64_t v) {
+    return static_cast<std::uint32_t>(v >> 32);
+}
+__device__ inline std::uint64_t both(std::uint32_t low, std::uint32_t high) {
+    return std::uint64_t{high} << 32 | low;
+}
+
+/// A lane's words of a line of LL128. The whole warp loads in one instruction; where a line is not `there`,
+/// its eight lanes are masked off together.
+__device__ inline Words load_words(const Words* from, bool there) {
+    std::uint64_t low = 0, high = 0;
+    asm volatile("{.reg .pred p; setp.ne.u32 p, %3, 0; @p ld.volatile.global.v2.u64 {%0,%1}, [%2];}"
+                 : "+l"(low), "+l"(high)
+                 : "l"(from), "r"(there ? 1u : 0u)
+                 : "memory");
+    return {low32(low), high32(low), low32(high), high32(high)};
+}
+
+/// The whole warp stores in one instruction, or a line would not arrive as one.
+__device__ inline void store_words(Words* to, const Words& v, bool there) {
+    asm volatile("{.reg .pred p; setp.ne.u32 p, %3, 0; @p st.volatile.global.v2.u64 [%0], {%1,%2};}" ::"l"(to
+                 ),
+                 "l"(both(v.at[0], v.at[1])), "l"(both(v.at[2], v.at[3])), "r"(there ? 1u : 0u)
                  : "memory");
 }
 

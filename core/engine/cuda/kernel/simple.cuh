@@ -7,7 +7,6 @@
 
 namespace ringscope::engine::cuda {
 
-inline constexpr int warp_size = 32;
 inline constexpr int posts_in_flight = 4;  ///< parts that wait for their fence while the next is copied
 
 /// A part's counters to post, one lane each: what the copying warps hand to the posting warp.

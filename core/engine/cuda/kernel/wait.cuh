@@ -59,6 +59,24 @@ __device__ bool wait_until(
     return true;
 }
 
+/// The same for a whole warp, which polls and leaves together: `ready()` answers all its lanes alike, and
+/// where one lane gives up, all do.
+template <class Ready>
+__device__ bool wait_as_warp(
+    Ready ready, Channel& channel, const Launch& launch, const Op& op, const Port& port
+) {
+    std::int64_t since = 0;
+#pragma unroll 1
+    for (std::uint32_t polls = 1; !ready(); ++polls) {
+        const bool looks = polls % polls_between_looks == 0;
+        if (!looks && polls != 1) continue;
+        const bool leaves =
+            looks ? must_give_up(channel, launch, op, port, false, since) : channel.alive == 0;
+        if (__any_sync(whole_warp, leaves)) return false;
+    }
+    return true;
+}
+
 /// Waits for the other end's counter of a port: data to be there, or a slot to be free again.
 __device__ inline bool wait_for_counter(
     Channel& channel, const Launch& launch, const Op& op, const Port& port, bool for_credit,

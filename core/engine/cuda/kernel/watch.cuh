@@ -20,7 +20,7 @@ struct NoWatch {
     __device__ void stored(const Port&, int) {}
     __device__ void hand_over(const Record&, int, unsigned int, std::int64_t) {}
     __device__ void posted(unsigned int, bool) {}
-    __device__ void end(const Record&, bool) {}
+    __device__ void end(const Record&, std::int64_t, bool) {}
     __device__ void close(const Channel&, const Launch&) {}
 };
 
@@ -32,7 +32,7 @@ class TraceWatch {
     struct Board {
         Row rows[posts_in_flight][warp_size];  ///< Simple: from the copying to the posting warp
         int index[posts_in_flight][warp_size];
-        std::int64_t ready[most_ports];  ///< LL: stamped by the thread of a message's first line
+        std::int64_t ready[most_ports];  ///< LL, LL128: stamped by the thread of a message's beginning
     };
     __device__ TraceWatch(Board& board, const Launch& launch) : board_{board}, rows_{launch.rows} {}
 
@@ -41,8 +41,8 @@ class TraceWatch {
         row_.begin = row_.ready = global_ns();
     }
     __device__ void credit_ready() { row_.ready = global_ns(); }
-    __device__ void data_ready(int port, int line) {
-        if (line == 0) board_.ready[port] = global_ns();
+    __device__ void data_ready(int port, int place) {
+        if (place == 0) board_.ready[port] = global_ns();
     }
     __device__ void part_begin() { last_ = global_ns(); }
     __device__ void part_ready(int part) {
@@ -71,10 +71,10 @@ class TraceWatch {
         rows_[index] = row;
     }
 
-    // LL: done is when the first warp has moved its lines. A barrier for the others would cost more than they
-    // are late, for the lines of an op are dealt out in turn.
+    // LL and LL128: done is when the first warp has moved its lines. A barrier for the others would cost more
+    // than they are late, for the lines of an op are dealt out in turn.
 
-    __device__ void end(const Record& record, bool alive) {
+    __device__ void end(const Record& record, std::int64_t wire_bytes, bool alive) {
         const int i = static_cast<int>(threadIdx.x);
         if (i >= warp_size) return;
         __syncwarp();  // thread 0 stamps what lane i keeps
@@ -82,7 +82,7 @@ class TraceWatch {
         if (i < record.op.recvs) row_.ready = board_.ready[i];
         row_.wait = row_.ready - row_.begin;
         row_.payload = record.op.size;
-        row_.wire = (record.op.size + 7) / 8 * 16;
+        row_.wire = wire_bytes;
         row_.end = global_ns();
         rows_[record.op.row + i] = row_;
     }
