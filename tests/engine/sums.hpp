@@ -20,7 +20,8 @@ template <class Link>
 class Sums {
  public:
     Sums(
-        Bootstrap& bootstrap, Control& control, const std::vector<schedule::Plan>& plans, std::int64_t wait_ns
+        bootstrap::Bootstrap& bootstrap, Control& control, const std::vector<schedule::Plan>& plans,
+        std::int64_t wait_ns
     )
         : rank_{bootstrap.rank()},
           ranks_{bootstrap.size()},
