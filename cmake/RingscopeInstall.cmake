@@ -2,7 +2,8 @@
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/ringscope)
 
-install(TARGETS ringscope RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+set_target_properties(ringscope PROPERTIES EXPORT_NAME program)
+install(TARGETS ringscope EXPORT ringscopeTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_BINARY_DIR}/plugins/ DESTINATION lib/ringscope/plugins FILES_MATCHING PATTERN "*.so")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION ${CMAKE_INSTALL_DATADIR}/ringscope)
 install(DIRECTORY core/abi/include/ core/sdk/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

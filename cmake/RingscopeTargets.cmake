@@ -25,7 +25,7 @@ endfunction()
 
 # add_plugin(NAME SOURCES ... [OUTPUT DIR]): a plugin of this tree, with its warnings and sanitizers.
 function(add_plugin name)
-    ringscope_add_plugin(${name} ${ARGN})
+    ringscope_plugin_library(${name} ${ARGN})
     target_link_libraries(plugin_${name} PRIVATE ringscope::flags)
     if(NOT RINGSCOPE_SANITIZE)
         target_link_options(plugin_${name} PRIVATE -Wl,-z,defs)

@@ -16,6 +16,8 @@ ExitCode dispatch(const app::Arguments& arguments) {
     switch (options.command) {
         case options::Command::run:
             return app::run(options, arguments);
+        case options::Command::conform:
+            return app::conform(options);
         case options::Command::list:
             return app::list(options);
         case options::Command::describe:

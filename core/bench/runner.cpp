@@ -351,6 +351,7 @@ void Runner::settle(
         make_ledger(summary.row.case_index, prepared, events, summary.row.events_dropped > 0);
     judge(results, members_of(prepared), ledger, summary);
     set_times(results, summary);
+    if (summary.row.reason.empty()) summary.row.reason = prepared.note;
     note_choice(prepared, summary.row);
     if (prepared.declared) {
         summary.busiest_link_bytes = static_cast<double>(prepared.declared->payload.busiest());

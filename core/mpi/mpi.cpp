@@ -72,6 +72,17 @@ MPI_Op mpi_op(ReduceOp op) {
     return MPI_OP_NULL;
 }
 
+/// MPI gives a user's function no context. It calls it within MPI_Allreduce, on the thread that called that.
+const Combine* combining = nullptr;
+
+void combine_elements(void* in, void* in_out, int* count, MPI_Datatype*) {
+    (*combining)(static_cast<const std::byte*>(in), static_cast<std::byte*>(in_out), *count);
+}
+
+const void* source_of(const std::byte* input, const std::byte* output) {
+    return input == output ? MPI_IN_PLACE : static_cast<const void*>(input);
+}
+
 }  // namespace
 
 Session::Session() {
@@ -168,8 +179,34 @@ bool can_reduce(DataType dtype, ReduceOp op) {
 }
 
 void all_reduce(const std::byte* input, std::byte* output, std::int64_t count, DataType dtype, ReduceOp op) {
-    const void* source = input == output ? MPI_IN_PLACE : static_cast<const void*>(input);
-    MPI_Allreduce(source, output, static_cast<int>(count), mpi_type(dtype), mpi_op(op), MPI_COMM_WORLD);
+    MPI_Allreduce(
+        source_of(input, output), output, static_cast<int>(count), mpi_type(dtype), mpi_op(op), MPI_COMM_WORLD
+    );
+}
+
+struct UserReduction::Handles {
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_Op op = MPI_OP_NULL;
+};
+
+UserReduction::UserReduction(std::int64_t element_bytes, Combine combine)
+    : handles_{std::make_unique<Handles>()}, combine_{std::move(combine)} {
+    MPI_Type_contiguous(static_cast<int>(element_bytes), MPI_BYTE, &handles_->type);
+    MPI_Type_commit(&handles_->type);
+    MPI_Op_create(combine_elements, 1, &handles_->op);
+}
+
+UserReduction::~UserReduction() {
+    MPI_Op_free(&handles_->op);
+    MPI_Type_free(&handles_->type);
+}
+
+void UserReduction::all_reduce(const std::byte* input, std::byte* output, std::int64_t count) {
+    combining = &combine_;
+    MPI_Allreduce(
+        source_of(input, output), output, static_cast<int>(count), handles_->type, handles_->op,
+        MPI_COMM_WORLD
+    );
 }
 
 void abort(int code) {

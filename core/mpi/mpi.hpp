@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -44,6 +46,26 @@ void broadcast(std::string& bytes, int root);
 [[nodiscard]] bool can_reduce(DataType dtype, ReduceOp op);
 /// MPI_Allreduce; MPI_IN_PLACE where both addresses are the same. At most 2^31 - 1 elements.
 void all_reduce(const std::byte* input, std::byte* output, std::int64_t count, DataType dtype, ReduceOp op);
+
+/// in_out = in combined with in_out, element by element.
+using Combine = std::function<void(const std::byte* in, std::byte* in_out, std::int64_t count)>;
+
+/// A reduction that MPI does not have, by MPI_Op_create: commutative, of elements of so many bytes.
+class UserReduction {
+ public:
+    UserReduction(std::int64_t element_bytes, Combine combine);
+    ~UserReduction();
+    UserReduction(const UserReduction&) = delete;
+    UserReduction& operator=(const UserReduction&) = delete;
+
+    /// As all_reduce() above.
+    void all_reduce(const std::byte* input, std::byte* output, std::int64_t count);
+
+ private:
+    struct Handles;
+    std::unique_ptr<Handles> handles_;
+    Combine combine_;
+};
 
 /// Ends the whole job with this exit code.
 [[noreturn]] void abort(int code);

@@ -14,7 +14,7 @@
 /// The command line as a plain value. Nothing here starts, reads or prints anything.
 namespace ringscope::options {
 
-enum class Command { run, list, describe, validate, help, version };
+enum class Command { run, list, describe, validate, conform, help, version };
 
 struct Options {
     Command command = Command::help;
@@ -24,7 +24,7 @@ struct Options {
     std::vector<std::string> set;       ///< run: "key.path=value", in the order given
     std::optional<std::string> output;  ///< run
     bool force = false;
-    bool json = false;  ///< run, list, describe, validate
+    bool json = false;  ///< run, list, describe, validate, conform
     bool csv = false;
     bool dry_run = false;
     std::optional<int> expect_ranks;
@@ -35,6 +35,10 @@ struct Options {
     bool allow_shared_gpu = false;              ///< ranks of several processes may share a GPU
     std::optional<int> virtual_ranks;  ///< so many ranks as threads of this one process, for correctness
     Letters letters;                   ///< run without a file; the configuration reads and checks the values
+
+    std::vector<std::string> subjects;  ///< conform: ids of algorithms, files of plugins
+    bool full = false;                  ///< conform
+    std::string engine = "auto";        ///< conform
 
     std::string algorithm;            ///< describe
     int ranks = 0;                    ///< describe

@@ -13,7 +13,7 @@ namespace po = boost::program_options;
 namespace ringscope::options {
 namespace {
 
-constexpr std::array<Page, 4> all_pages{{
+constexpr std::array<Page, 5> all_pages{{
     {Command::run, "run", "", "mpirun -np N ringscope run [CONFIG.yaml] [OPTION]...",
      "run a sweep of all-reduce algorithms, verify every timed result and trace it",
      "  mpirun -np 4 ringscope run configs/quickstart.yaml\n"
@@ -32,6 +32,12 @@ constexpr std::array<Page, 4> all_pages{{
      "say what is wrong in a configuration, with line and column",
      "  ringscope validate configs/quickstart.yaml\n"
      "  ringscope validate my.yaml --plugin-path ./my-plugins\n"},
+    {Command::conform, "conform", "an ALGORITHM or a PLUGIN.so",
+     "[mpirun -np N] ringscope conform ALGORITHM|PLUGIN.so... [OPTION]...",
+     "check that an algorithm is an all-reduce in every respect: on paper without ranks, else running",
+     "  ringscope conform ring-simple\n"
+     "  mpirun -np 4 ringscope conform ring-simple --full\n"
+     "  ringscope conform build/plugins/mine.so --virtual-ranks 3\n"},
 }};
 
 constexpr std::string_view exit_codes =
@@ -55,6 +61,12 @@ auto repeatable_flag() {
     return po::value<bool>()->zero_tokens()->implicit_value(true);
 }
 
+void add_ranks(po::options_description& options) {
+    options.add_options()("allow-shared-gpu", flag(), "let ranks of several processes share a GPU")(
+        "virtual-ranks", text("N"), "N ranks as threads of one process, 1 to 64: results count, times do not"
+    );
+}
+
 void add_run(po::options_description& options) {
     options.add_options()("set", texts("KEY=VALUE"), "override one value of the configuration; repeatable")(
         "output", text("FILE.h5"), "write the trace there"
@@ -67,9 +79,15 @@ void add_run(po::options_description& options) {
         "refuse ranks that are bound otherwise: none, hwthread, core, numa, socket"
     )("batch-uuid", text("UUID"), "for the file: the batch that this launch belongs to")(
         "launch-index", text("N"), "for the file: its number in the batch"
-    )("seed", text("N"), "for the file: seed of the order of the batch")(
-        "allow-shared-gpu", flag(), "let ranks of several processes share a GPU"
-    )("virtual-ranks", text("N"), "N ranks as threads of one process, 1 to 64: results count, times do not");
+    )("seed", text("N"), "for the file: seed of the order of the batch");
+    add_ranks(options);
+}
+
+void add_conform(po::options_description& options) {
+    options.add_options()("full", flag(), "every case there is: minutes instead of seconds")(
+        "engine", text("ENGINE"), "what plays it, as in a configuration; auto"
+    )("json", flag(), "JSON instead of text");
+    add_ranks(options);
 }
 
 // The long names are those of nccl-tests, so that its command lines work.
@@ -112,6 +130,7 @@ void add_own(Command command, po::options_description& options) {
     }
     if (command == Command::list || command == Command::validate) add_json(options);
     if (command == Command::describe) add_describe(options);
+    if (command == Command::conform) add_conform(options);
 }
 
 }  // namespace

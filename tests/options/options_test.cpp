@@ -221,10 +221,21 @@ TEST(UnknownWord, Command) {
 }
 
 TEST(LaterVersions, WordsAreRefusedAndHidden) {
-    for (const std::string word : {"conform", "convert", "doctor", "simulate"}) {
+    for (const std::string word : {"convert", "doctor", "simulate"}) {
         EXPECT_THAT(refusal({word}), HasSubstr("not in this version"));
         EXPECT_THAT(help_text(std::nullopt), Not(HasSubstr(word)));
     }
+}
+
+TEST(Conform, TakesAlgorithmsAndPlugins) {
+    const Options options = parse({"conform", "ring-ll", "build/mine.so", "--full", "--virtual-ranks", "3"});
+    EXPECT_EQ(options.command, Command::conform);
+    EXPECT_THAT(options.subjects, ElementsAre("ring-ll", "build/mine.so"));
+    EXPECT_TRUE(options.full);
+    EXPECT_EQ(options.virtual_ranks, 3);
+    EXPECT_EQ(options.engine, "auto");
+    EXPECT_EQ(parse({"conform", "ring-ll", "--engine=host-shm"}).engine, "host-shm");
+    EXPECT_THAT(refusal({"conform"}), HasSubstr("an ALGORITHM or a PLUGIN.so"));
 }
 
 TEST(Run, TableFormatsExcludeEachOther) {
