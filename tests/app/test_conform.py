@@ -9,7 +9,7 @@ CONTROLS = FIXTURES / "controls"
 
 FAULTS = {
     "control-does-nothing": "never written",
-    "control-leaves-a-rank-out": "is missing",
+    "control-leaves-a-rank-out": "which looks like",
     "control-flips-an-element": "expected",
     "control-replays": "iteration 1",
     "control-right-on-rank-0-only": "rank 1",
