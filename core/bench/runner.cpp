@@ -253,6 +253,7 @@ void Runner::run_case(const Case& point) {
         code = code_of(summary.row.status);
     } catch (const engine::host::StuckError& e) {
         end_stuck(summary, e.what());
+        if (first_fault_.empty()) first_fault_ = title(point) + ": " + e.what();
         throw;
     } catch (const Error& e) {
         // A file that could not be written takes no more rows: the run ends here.

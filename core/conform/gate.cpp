@@ -134,9 +134,9 @@ Group Gate::run_group(const CaseGroup& cases) {
     try {
         const ExitCode code = runner.run(expand(cases.experiment));
         if (code != ExitCode::skipped) group.code = code;
-    } catch (const engine::host::StuckError& e) {
+    } catch (const engine::host::StuckError&) {
         group.code = ExitCode::timeout;
-        group.first_failure = e.what();
+        group.first_failure = runner.first_fault();
         report(group);
         throw;
     }

@@ -28,6 +28,13 @@ def test_negative_control_fails_the_gate(control, ranks):
     done.complains(3, f"conform {control} on {ranks} ranks", FAULTS[control])
 
 
+def test_rank_that_others_wait_for_is_a_hang():
+    done = conform(2, "control-never-comes", "--plugin-path", CONTROLS)
+    done.complains(4, "no progress", "rank 0 waits for", "rank 1")
+    assert "conform control-never-comes on 2 ranks: 18 passed, 1 failed" in done.out
+    assert "case 0 (control-never-comes, 262148 bytes of float32, isolated): no progress" in done.out
+
+
 @pytest.mark.parametrize("ranks", [2, 3, 8])
 def test_the_same_plugin_without_a_fault_passes(ranks):
     done = conform(ranks, "control-honest", "--plugin-path", CONTROLS).is_good()
