@@ -29,6 +29,9 @@ struct Nccl {
         const AlgorithmChoice& choice, DataType dtype, ReduceOp op, std::int64_t count,
         std::int64_t local_ranks = 1
     );
+    /// Whether a result on exact data is not exact: NCCL multiplies floats by 1/N before it sums them, where
+    /// we divide the sum, and 1/N is rounded unless N is a power of two.
+    [[nodiscard]] static bool rounds_factor(DataType dtype, ReduceOp op, std::int32_t ranks);
     [[nodiscard]] static std::string version();  ///< "2.28.9"; "" where there is no NCCL
 };
 

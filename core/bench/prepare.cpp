@@ -161,6 +161,9 @@ void Preparer::prepare_nccl(const Case& point, std::int64_t operations, Prepared
         point.algorithm, point.dtype, point.op, point.count,
         engines_.cuda != nullptr ? 1 : std::ssize(bootstrap_.local_ranks())
     );
+    const bool rounds_factor = Nccl::rounds_factor(point.dtype, point.op, bootstrap_.size());
+    if (rounds_factor && size_of(point.dtype) == 1)
+        reason = "NCCL multiplies by a rounded 1/N, and 8 bits leave nothing to hold the result to";
     if (bootstrap_.shares_address_space()) reason = "NCCL needs ranks in processes of their own";
     bootstrap::agree(bootstrap_, [&] {  // GPUs may be of different kinds
         if (!reason.empty()) throw Skipped{reason};
@@ -183,6 +186,10 @@ void Preparer::prepare_nccl(const Case& point, std::int64_t operations, Prepared
     baseline::PreparedNccl nccl =
         engines_.nccl->prepare(point.algorithm, point.dtype, point.op, point.count, point.mode);
     prepared.chosen = std::move(nccl.chosen);
+    if (rounds_factor) {
+        prepared.verify = VerifyMode::real;
+        prepared.note = "verified within rounding errors: NCCL multiplies by 1/N and then sums";
+    }
     prepared.collective = std::move(nccl.collective);
 }
 

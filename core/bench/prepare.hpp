@@ -32,6 +32,7 @@ struct PreparedCase {
     std::int64_t user_bytes = 0;
     double empty_ns = std::numeric_limits<double>::quiet_NaN();  ///< an empty kernel's time, on devices
     std::string protocol;                                        ///< "" where not observable
+    std::optional<VerifyMode> verify{};   ///< what results can be held to, where that is less than was asked
     std::string note;                     ///< what is to be known of a case that is ok, or ""
     std::function<std::string()> chosen;  ///< what a library says that it chose, once it ran; "": it does not
     std::optional<schedule::Plan> plan;   ///< none for opaque baselines and a single rank

@@ -319,8 +319,8 @@ std::vector<std::int32_t> Runner::members_of(const PreparedCase& prepared) const
 }
 
 std::unique_ptr<CaseBuffers> Runner::make_buffers(const Case& point, const PreparedCase& prepared) const {
-    verify::Verifier verifier{
-        verify::Pattern{point.dtype, point.op, members_of(prepared), experiment_.verify}};
+    verify::Verifier verifier{verify::Pattern{
+        point.dtype, point.op, members_of(prepared), prepared.verify.value_or(experiment_.verify)}};
     const std::int64_t operations = operations_per_sample(point, experiment_);
     if (prepared.user_memory == nullptr) {
         return std::make_unique<HostBuffers>(point, std::move(verifier), bootstrap_.rank(), operations);

@@ -75,10 +75,11 @@ template <class T>
     return ku < 1 ? ku / (1 - ku) : std::numeric_limits<long double>::infinity();
 }
 
-/// Roundings on the longest path of any algorithm: a chain through all contributors, and the division of avg.
+/// Roundings on the longest path of any algorithm: a chain through all contributors, and for avg a rounded
+/// 1/N and the multiplication by it (a division is one rounding only).
 [[nodiscard]] inline std::int64_t roundings(ReduceOp op, std::int64_t contributors) {
     if (is_extreme(op)) return 0;
-    return contributors - 1 + (op == ReduceOp::avg ? 1 : 0);
+    return contributors - 1 + (op == ReduceOp::avg ? 2 : 0);
 }
 
 /// What the relative error refers to: the sum of magnitudes, never the result, which may have cancelled.

@@ -38,7 +38,7 @@ struct WrongElement {
 ///  accumulation
 ///    that is one bit short shows in each element. The same as exact for the other operations.
 ///  - real: reals, also badly cancelling ones; a result is right within gamma_k * sum|x_i|, k = N-1 roundings
-///  (avg: N) to
+///  (avg: N+1) to
 ///    the type itself. min and max stay exact.
 /// For integers all modes are the same: sums stay within the type, products wrap. 8-bit floats have no mode
 /// real: their data are exact there too, for the bound would accept nearly anything.

@@ -10,6 +10,16 @@ using baseline::Nccl;
 
 namespace {
 
+/// 1/2 and 1/8 are floats, 1/3 is not; integers are summed and then divided.
+TEST(Nccl, RoundsTheFactorOfAveragesUnlessNIsAPowerOfTwo) {
+    EXPECT_FALSE(Nccl::rounds_factor(DataType::float32, ReduceOp::avg, 2));
+    EXPECT_FALSE(Nccl::rounds_factor(DataType::bfloat16, ReduceOp::avg, 8));
+    EXPECT_TRUE(Nccl::rounds_factor(DataType::float16, ReduceOp::avg, 3));
+    EXPECT_TRUE(Nccl::rounds_factor(DataType::float8_e4m3, ReduceOp::avg, 6));
+    EXPECT_FALSE(Nccl::rounds_factor(DataType::int32, ReduceOp::avg, 3));
+    EXPECT_FALSE(Nccl::rounds_factor(DataType::float32, ReduceOp::sum, 3));
+}
+
 std::string reason_for(const AlgorithmChoice& choice, std::int64_t local_ranks = 1) {
     return Nccl::unsupported(choice, DataType::float32, ReduceOp::sum, 1024, local_ranks);
 }
