@@ -26,15 +26,16 @@ _SCRIPT = """#!/bin/bash
 #SBATCH --signal=B:TERM@300
 
 {command} --shard "$SLURM_ARRAY_TASK_ID/{shards}" &
-batch=$!
+batch=$! hurry=
 # The time is nearly up: let the running launch finish, and after two minutes end it.
-trap 'kill -TERM "$batch"; (sleep 120; kill -TERM "$batch") 2>/dev/null &' TERM
+trap 'kill -TERM "$batch"; (sleep 120; kill -TERM "$batch") & hurry=$!' TERM
 wait "$batch"
 code=$?
 while kill -0 "$batch" 2>/dev/null; do
     wait "$batch"
     code=$?
 done
+[[ -z $hurry ]] || kill "$hurry"
 case $code in
     0 | 77) ;;
     130) scontrol requeue "$SLURM_JOB_ID" ;;    # interrupted: the rest follows by itself
