@@ -19,19 +19,11 @@ constexpr engine::cuda::Defaults host_defaults{.channels = 1, .slots = 8, .slot_
 
 /// Cases that may share connections: of one schedule, with links that are alike.
 std::string key_of(const AlgorithmChoice& algorithm, const schedule::PlanRequest& request) {
-<<<<<<< HEAD
     std::vector<std::string> words{algorithm.id, std::string{name_of(request.link.protocol)}};
     for (const std::int64_t value : request.options) words.push_back(std::to_string(value));
     for (const std::int64_t value : {std::int64_t{request.channels}, request.slots, request.slot_bytes})
         words.push_back(std::to_string(value));
     return join(words, " ");
-=======
-    std::string key = algorithm.id + " " + std::string{name_of(request.link.protocol)};
-    for (const std::int64_t value : request.options) (key += ' ') += std::to_string(value);
-    for (const std::int64_t value : {std::int64_t{request.channels}, request.slots, request.slot_bytes})
-        (key += ' ') += std::to_string(value);
-    return key;
->>>>>>> 5657e25 (ringscope conform: the conformance gate; baseline mpi has 16-bit floats and avg)
 }
 
 bool is_baseline(const Case& point) {
