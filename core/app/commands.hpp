@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "baseline/nccl.hpp"
 #include "config/parse.hpp"
-#include "engine/cuda/engine.hpp"
+#include "engine/catalogue.hpp"
 #include "options/options.hpp"
 #include "plugin/registry.hpp"
 #include "ringscope/abi.h"
@@ -19,7 +19,6 @@ namespace ringscope::app {
 
 /// Names that an experiment may use whatever this build and this machine have: what cannot run says why.
 inline constexpr const char* nccl_id = baseline::Nccl::id;
-inline constexpr const char* cuda_engine = engine::cuda::CudaEngine::name;
 
 /// The command line as it was typed, for the record.
 using Arguments = std::vector<std::string>;

@@ -8,8 +8,6 @@
 #include "app/commands.hpp"
 #include "base/text.hpp"
 #include "baseline/mpi.hpp"
-#include "engine/cuda/engine.hpp"
-#include "engine/host/engine.hpp"
 #include "environment/environment.hpp"
 #include "reduce/reduce.hpp"
 
@@ -37,12 +35,10 @@ struct Listed {
 /// Engines that have one of these protocols at least.
 std::vector<std::string> engines_for(const std::vector<std::string>& protocols) {
     std::vector<std::string> engines;
-    const auto add = [&](const char* name, bool (*has)(Protocol)) {
-        const auto usable = [&](const std::string& word) { return has(*protocol(word)); };
-        if (std::ranges::any_of(protocols, usable)) engines.emplace_back(name);
-    };
-    add(engine::host::HostEngine::name, engine::host::HostEngine::has);
-    add(cuda_engine, engine::cuda::CudaEngine::has);
+    for (const engine::Engine& engine : engine::engines()) {
+        const auto usable = [&](const std::string& word) { return engine.has(*protocol(word)); };
+        if (std::ranges::any_of(protocols, usable)) engines.emplace_back(engine.name);
+    }
     return engines;
 }
 
@@ -118,7 +114,7 @@ json to_json(const plugin::PluginRegistry& registry) {
 }
 
 void print(const plugin::PluginRegistry& registry) {
-    constexpr const char* columns = "{:<18} {:<16} {:<20} {}\n";
+    constexpr const char* columns = "{:<18} {:<16} {:<50} {}\n";
     std::cout << fmt::format(fmt::runtime(columns), "algorithm", "protocols", "engines", "description");
     for (const Listed& one : listed(registry)) {
         const std::string protocols = one.protocols.empty() ? "-" : join(one.protocols, ",");
@@ -134,7 +130,7 @@ void print(const plugin::PluginRegistry& registry) {
         }
     }
     if (!environment::has_cuda()) {
-        std::cout << "this build has no CUDA: " << cuda_engine << " and " << nccl_id << " cannot run in it\n";
+        std::cout << "this build has no CUDA: the engines cuda-... and " << nccl_id << " cannot run in it\n";
     }
     for (const plugin::Refused& refused : registry.refused()) {
         std::cout << "refused: " << refused.file << ": " << refused.reason << "\n";

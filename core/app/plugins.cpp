@@ -4,7 +4,6 @@
 
 #include "app/commands.hpp"
 #include "baseline/mpi.hpp"
-#include "engine/host/engine.hpp"
 
 namespace ringscope::app {
 namespace {
@@ -37,7 +36,8 @@ plugin::PluginRegistry find_plugins(const options::Options& options) {
 }
 
 Vocabulary vocabulary(const plugin::PluginRegistry& registry) {
-    Vocabulary words{.algorithms = registry.ids(), .engines = {engine::host::HostEngine::name, cuda_engine}};
+    Vocabulary words{.algorithms = registry.ids(), .engines = {}};
+    for (const engine::Engine& engine : engine::engines()) words.engines.emplace_back(engine.name);
     for (const plugin::Found& found : registry.algorithms())
         words.words[found.algorithm->id] = {options_of(*found.algorithm), protocols_of(*found.algorithm)};
     words.algorithms.emplace_back(baseline::Mpi::id);

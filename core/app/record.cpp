@@ -98,6 +98,18 @@ void store_cold(Session& session, trace::TraceWriter* writer, std::int64_t first
     }
 }
 
+std::vector<trace::Fact> staged_facts(Session& session) {
+    std::vector<trace::Fact> facts;
+    if (session.cuda() == nullptr) return facts;
+    for (const std::int32_t node : session.cuda()->staged_numa_nodes()) {
+        facts.push_back(
+            {"staged.numa_node.rank" + std::to_string(facts.size()),
+             node < 0 ? std::string{environment::unavailable} : std::to_string(node)}
+        );
+    }
+    return facts;
+}
+
 std::vector<trace::ClockRow> clocks(Session& session, const std::string& anchor) {
     const engine::cuda::DeviceClock own =
         session.cuda() == nullptr ? engine::cuda::DeviceClock{} : session.cuda()->measure_clock();

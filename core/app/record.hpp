@@ -21,6 +21,10 @@ namespace ringscope::app {
 /// [collective]
 void store_cold(Session& session, trace::TraceWriter* writer, std::int64_t first_collective_ns);
 
+/// The NUMA nodes of the windows through which GPUs meet in memory of the host; nothing where none is used.
+/// [collective]
+[[nodiscard]] std::vector<trace::Fact> staged_facts(Session& session);
+
 /// One row per rank. The ranks of one host share CLOCK_MONOTONIC: offset 0; a GPU's clock has its own.
 /// [collective]
 [[nodiscard]] std::vector<trace::ClockRow> clocks(Session& session, const std::string& anchor);

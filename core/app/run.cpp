@@ -69,12 +69,13 @@ class Run {
 
     void open_outputs() {
         const std::vector<trace::ClockRow> clock_rows = clocks(session_, "before");
+        const std::vector<trace::Fact> more_facts = staged_facts(session_);
         bootstrap::agree(session_.bootstrap(), [&] {
             if (!session_.is_first()) return;
             if (!experiment_.output.empty()) {
-                writer_.emplace(
-                    experiment_.output, run_info(experiment_, arguments_, session_), options_.force
-                );
+                trace::RunInfo info = run_info(experiment_, arguments_, session_);
+                info.facts.insert(info.facts.end(), more_facts.begin(), more_facts.end());
+                writer_.emplace(experiment_.output, info, options_.force);
                 writer_->append(clock_rows);
             }
             const auto format = options_.json  ? report::Format::json

@@ -21,6 +21,7 @@ namespace {
 
 using bootstrap::Bootstrap;
 using engine::cuda::CudaEngine;
+using engine::cuda::GpuEngine;
 
 std::string pack(const trace::RankEnvironment& e) {
     return e.host + "\n" + e.boot_id + "\n" + std::to_string(e.pid) + "\n" + e.cpuset + "\n" +
@@ -52,6 +53,12 @@ std::vector<trace::RankEnvironment> share_environment(Bootstrap& bootstrap) {
 
 bool is_baseline(const Case& point) {
     return point.algorithm.id == baseline::Mpi::id || point.algorithm.id == baseline::Nccl::id;
+}
+
+/// The engine on GPUs that a case names.
+std::optional<GpuEngine> gpu_engine_of(const Case& point) {
+    const engine::Engine* engine = engine::find_engine(point.engine);
+    return engine == nullptr || is_baseline(point) ? std::nullopt : engine->gpu;
 }
 
 /// The control page, for the signal handler.
@@ -124,7 +131,7 @@ void Session::connect_host(const Timeouts& timeout) {
 
 void Session::connect_gpus(const std::vector<Case>& cases, const Timeouts& timeout) {
     const bool asked = std::ranges::any_of(cases, [](const Case& c) {
-        return c.engine == CudaEngine::name || c.algorithm.id == baseline::Nccl::id;
+        return gpu_engine_of(c).has_value() || c.algorithm.id == baseline::Nccl::id;
     });
     const bool left_open =
         std::ranges::any_of(cases, [](const Case& c) { return c.engine == "auto" && !is_baseline(c); });
@@ -134,24 +141,54 @@ void Session::connect_gpus(const std::vector<Case>& cases, const Timeouts& timeo
         cuda_ = std::make_unique<CudaEngine>(
             bootstrap_, host_->control(),
             engine::cuda::CudaOptions{
-                .wait_ns = timeout.wait_ns, .allow_shared_gpu = options_.allow_shared_gpu}
+                .wait_ns = timeout.wait_ns,
+                .allow_shared_gpu = options_.allow_shared_gpu,
+                .oversubscribed = oversubscribed()}
         );
     } catch (const bootstrap::AgreedError& e) {
         // Ranks that are not where they should be: nothing is measured before that is put right.
         if (asked && e.code() == ExitCode::usage) throw;
         engines_->without_cuda = {e.code(), e.what()};
-        if (suitable && is_first()) std::cerr << "note: engine auto is host-shm here: " << e.what() << "\n";
+        if (suitable) note("engine auto is host-shm here: " + std::string{e.what()});
         return;
     }
     engines_->cuda = cuda_.get();
-    engines_->auto_is_cuda = suitable;
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
         const engine::cuda::Gpu& gpu = cuda_->gpus()[rank];
         ranks_[rank].gpu_name = gpu.name;
         ranks_[rank].gpu_uuid = gpu.uuid;
         ranks_[rank].gpu_pci_id = gpu.pci_id;
     }
+    if (suitable) choose_automatic();
+    try_named_engines(cases);
     connect_nccl(cases, timeout);
+}
+
+/// The fastest that works here.
+void Session::choose_automatic() {
+    std::string reasons;
+    for (const GpuEngine engine : {GpuEngine::p2p, GpuEngine::staged}) {
+        const engine::cuda::Refusal& refusal = cuda_->refusal(engine);
+        if (refusal.reason.empty()) {
+            engines_->automatic = name_of(engine);
+            break;
+        }
+        reasons += (reasons.empty() ? "" : "; ") + refusal.reason;
+    }
+    if (!reasons.empty()) note("engine auto is " + std::string{engines_->automatic} + " here: " + reasons);
+}
+
+/// So that what there is to say of them is known before the output is opened.
+void Session::try_named_engines(const std::vector<Case>& cases) {
+    std::set<GpuEngine> named;
+    for (const Case& point : cases) {
+        if (const auto engine = gpu_engine_of(point)) named.insert(*engine);
+    }
+    for (const GpuEngine engine : named) (void)cuda_->refusal(engine);
+}
+
+void Session::note(const std::string& text) const {
+    if (is_first()) std::cerr << "note: " << text << "\n";
 }
 
 void Session::connect_nccl(const std::vector<Case>& cases, const Timeouts& timeout) {

@@ -64,7 +64,10 @@ class Session {
  private:
     void connect_host(const Timeouts& timeout);
     void connect_gpus(const std::vector<Case>& cases, const Timeouts& timeout);
+    void choose_automatic();
+    void try_named_engines(const std::vector<Case>& cases);
     void connect_nccl(const std::vector<Case>& cases, const Timeouts& timeout);
+    void note(const std::string& text) const;
 
     bootstrap::Bootstrap& bootstrap_;
     const options::Options& options_;

@@ -22,7 +22,7 @@ struct Engines {
     engine::host::HostEngine& host;
     engine::cuda::CudaEngine* cuda = nullptr;
     Unusable without_cuda{ExitCode::unusable_engine, "no case asked for a GPU"};
-    bool auto_is_cuda = false;  ///< whether engine `auto` means cuda-p2p
+    const char* automatic = engine::host::HostEngine::name;  ///< what engine `auto` means here
     baseline::NcclBaseline* nccl = nullptr;
     Unusable without_nccl{ExitCode::unusable_engine, "no case asked for NCCL"};
 };

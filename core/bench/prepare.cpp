@@ -12,10 +12,9 @@ namespace {
 
 using baseline::Mpi;
 using baseline::Nccl;
-using engine::cuda::CudaEngine;
+using engine::Engine;
+using engine::cuda::GpuEngine;
 using engine::host::HostEngine;
-
-constexpr engine::cuda::Defaults host_defaults{.channels = 1, .slots = 8, .slot_bytes = 65536};
 
 /// Cases that may share connections: of one schedule, with links that are alike.
 std::string key_of(const AlgorithmChoice& algorithm, const schedule::PlanRequest& request) {
@@ -43,23 +42,56 @@ bool can_use(const ringscope_algorithm& algorithm, std::int32_t protocol) {
                                               (algorithm.protocols >> protocol & 1u) != 0);
 }
 
-void check_usable(const void* engine, const Unusable& reason) {
-    if (engine == nullptr) throw Error{reason.code, reason.reason};
+/// The algorithm's protocols that an engine has, the usual one first.
+std::vector<std::int32_t> playable(const ringscope_algorithm& algorithm, const Engine& engine) {
+    std::vector<std::int32_t> protocols{algorithm.protocol};
+    for (std::int32_t i = 0; i < RINGSCOPE_PROTOCOL_COUNT; ++i) protocols.push_back(i);
+    std::erase_if(protocols, [&](std::int32_t protocol) {
+        return !can_use(algorithm, protocol) || !engine.has(static_cast<Protocol>(protocol));
+    });
+    return protocols;
+}
+
+/// What a case says of copy engines; -1: nothing.
+std::int64_t copy_engine(const Case& point) {
+    return point.algorithm.param("copy_engine", -1);
+}
+
+void check_usable(const std::string& name, const void* engine, const Unusable& reason) {
+    if (engine == nullptr) throw Error{reason.code, name + " cannot be used here: " + reason.reason};
 }
 
 }  // namespace
 
 std::string Preparer::engine_of(const Case& point) const {
-    if (is_baseline(point)) return point.algorithm.id;
-    if (point.engine == CudaEngine::name) return CudaEngine::name;
-    const auto protocol = static_cast<Protocol>(algorithm_of(point).protocol);
-    const bool automatic = point.engine == "auto" && engines_.auto_is_cuda && CudaEngine::has(protocol);
-    return automatic ? CudaEngine::name : HostEngine::name;
+    return is_baseline(point) ? point.algorithm.id : engine_for(point).name;
 }
 
 bool Preparer::on_device(const Case& point) const {
-    const std::string engine = engine_of(point);
-    return engine == CudaEngine::name || engine == Nccl::id;
+    return is_baseline(point) ? point.algorithm.id == Nccl::id : engine_for(point).gpu.has_value();
+}
+
+const Engine& Preparer::engine_for(const Case& point) const {
+    const Engine& host = *engine::find_engine(HostEngine::name);
+    if (point.engine != "auto") return *engine::find_engine(point.engine);
+    const Engine& automatic = automatic_for(algorithm_of(point));
+    return playable(algorithm_of(point), automatic).empty() ? host : automatic;
+}
+
+/// Where there are GPUs an algorithm may have an engine of its own.
+const Engine& Preparer::automatic_for(const ringscope_algorithm& algorithm) const {
+    const Engine& usual = *engine::find_engine(engines_.automatic);
+    if (!usual.gpu || algorithm.gpu_engine == nullptr) return usual;
+    const Engine* own = engine::find_engine(algorithm.gpu_engine);
+    return own == nullptr ? usual : *own;
+}
+
+bool Preparer::by_copy_engines(const Case& point, Protocol protocol) const {
+    if (engine_for(point).gpu != GpuEngine::staged) return false;
+    if (copy_engine(point) > 0 && protocol != Protocol::simple)
+        throw Error{ExitCode::usage, "copy engines play protocol simple alone: leave out `copy_engine`"};
+    const bool here = engines_.cuda == nullptr || engines_.cuda->has_copy_engines();
+    return here && engine::by_copy_engines(copy_engine(point), protocol, point.mode, point.bytes);
 }
 
 std::int32_t Preparer::most_channels() const {
@@ -74,16 +106,18 @@ std::optional<schedule::Plan> Preparer::plan(const Case& point) const {
 /// What the user sets comes first, then what the algorithm chooses, then the engine's defaults.
 schedule::PlanRequest Preparer::plan_request(const Case& point) const {
     const ringscope_algorithm& algorithm = algorithm_of(point);
-    const std::string engine = engine_of(point);
+    const Engine& engine = engine_for(point);
     schedule::PlanRequest request{
         .ranks = bootstrap_.size(), .bytes = point.bytes, .options = options_of(algorithm, point.algorithm)};
     const ringscope_tuning tuning = tuning_of(point, request, engine);
     const auto protocol = static_cast<Protocol>(tuning.protocol);
-    const bool cuda = engine == CudaEngine::name;
-    request.link = cuda ? CudaEngine::format(protocol) : HostEngine::format(protocol);
-    const std::int64_t largest = point.bytes / std::max(1, schedule::chunks_of(algorithm, request));
-    engine::cuda::Defaults defaults =
-        cuda ? CudaEngine::defaults(protocol, largest, most_channels()) : host_defaults;
+    request.link = engine::format_on(engine, protocol);
+    engine::Defaults defaults = engine.defaults(
+        {.protocol = protocol,
+         .chunk_bytes = point.bytes / std::max(1, schedule::chunks_of(algorithm, request)),
+         .most_channels = most_channels(),
+         .copy_engines = by_copy_engines(point, protocol)}
+    );
     if (tuning.channels > 0) defaults.channels = tuning.channels;
     if (tuning.slot_bytes > 0) defaults.slot_bytes = tuning.slot_bytes;
     request.channels = static_cast<std::int32_t>(point.algorithm.param("channels", defaults.channels));
@@ -93,7 +127,7 @@ schedule::PlanRequest Preparer::plan_request(const Case& point) const {
 }
 
 ringscope_tuning Preparer::tuning_of(
-    const Case& point, const schedule::PlanRequest& request, const std::string& engine
+    const Case& point, const schedule::PlanRequest& request, const Engine& engine
 ) const {
     const ringscope_algorithm& algorithm = algorithm_of(point);
     ringscope_tuning tuning{
@@ -101,10 +135,15 @@ ringscope_tuning Preparer::tuning_of(
         .channels = 0,
         .slot_bytes = 0,
         .protocol = algorithm.protocol,
-        .engine = engine.c_str()};
+        .engine = engine.name};
     const ringscope_place place = schedule::place_of(request, 0);
     if (algorithm.tune != nullptr && algorithm.tune(&place, point.bytes, &tuning) != RINGSCOPE_OK)
         throw Error{ExitCode::internal, point.algorithm.id + ": the plugin's tune() failed"};
+    // A plugin need not know which protocols an engine has.
+    const std::vector<std::int32_t> protocols = playable(algorithm, engine);
+    const bool played = std::ranges::find(protocols, tuning.protocol) != protocols.end();
+    if (can_use(algorithm, tuning.protocol) && !played && !protocols.empty())
+        tuning.protocol = protocols.front();
     if (const auto asked = protocol(point.algorithm.word("protocol")))
         tuning.protocol = static_cast<std::int32_t>(*asked);
     if (!can_use(algorithm, tuning.protocol))
@@ -124,10 +163,23 @@ void Preparer::check_alone(const Case& point) const {
     throw Error{ExitCode::usage, point.algorithm.id + " on 1 rank: no rank is left to take part"};
 }
 
+/// What cannot be put into a graph.
+void Preparer::check_mode(const Case& point) const {
+    if (point.mode != Mode::graph) return;
+    if (!on_device(point)) throw Skipped{"a graph needs a GPU engine, this is " + engine_of(point)};
+    if (is_baseline(point)) return;
+    const GpuEngine gpu = *engine_for(point).gpu;
+    if (gpu == GpuEngine::host_driven)
+        throw Skipped{"a graph cannot hold the host, which is in the loop of " + engine_of(point)};
+    if (gpu == GpuEngine::staged && copy_engine(point) > 0)
+        throw Skipped{
+            "a graph cannot hold the numbers that copy engines count on with: leave out `copy_engine`, and a "
+            "kernel plays it"};
+}
+
 PreparedCase Preparer::prepare(const Case& point, std::int64_t operations) {
     PreparedCase prepared;
-    if (point.mode == Mode::graph && !on_device(point))
-        throw Skipped{"a graph needs a GPU engine, this is " + engine_of(point)};
+    check_mode(point);
     if (point.algorithm.id == Mpi::id) {
         prepare_mpi(point, prepared);
     } else if (point.algorithm.id == Nccl::id) {
@@ -160,8 +212,8 @@ void Preparer::prepare_nccl(const Case& point, std::int64_t operations, Prepared
     bootstrap::agree(bootstrap_, [&] {  // GPUs may be of different kinds
         if (!reason.empty()) throw Skipped{reason};
     });
-    check_usable(engines_.cuda, engines_.without_cuda);
-    check_usable(engines_.nccl, engines_.without_nccl);
+    check_usable(Nccl::id, engines_.cuda, engines_.without_cuda);
+    check_usable(Nccl::id, engines_.nccl, engines_.without_nccl);
     prepared.traced = false;
     prepared.user_bytes = device_bytes(point, operations);
     const engine::cuda::PreparedOnGpu on_gpu = engines_.cuda->prepare(
@@ -211,14 +263,16 @@ void Preparer::prepare_schedule(const Case& point, std::int64_t operations, Prep
 }
 
 void Preparer::prepare_on_gpu(const Case& point, std::int64_t operations, PreparedCase& prepared) {
-    check_usable(engines_.cuda, engines_.without_cuda);
+    check_usable(engine_of(point), engines_.cuda, engines_.without_cuda);
     if (prepared.plan) {
         const std::string reason = engines_.cuda->unsupported(prepared.plan->request.link.protocol);
         if (!reason.empty()) throw Skipped{reason};
     }
     prepared.user_bytes = device_bytes(point, operations);
     engine::cuda::PreparedOnGpu on_gpu = engines_.cuda->prepare(
-        {.plan = prepared.plan ? &*prepared.plan : nullptr,
+        {.engine = *engine_for(point).gpu,
+         .plan = prepared.plan ? &*prepared.plan : nullptr,
+         .copy_engines = prepared.plan && by_copy_engines(point, prepared.plan->request.link.protocol),
          .dtype = point.dtype,
          .op = point.op,
          .mode = point.mode,
@@ -229,6 +283,21 @@ void Preparer::prepare_on_gpu(const Case& point, std::int64_t operations, Prepar
     prepared.empty_ns = static_cast<double>(on_gpu.empty_ns);
     prepared.user_memory = on_gpu.user_memory;
     prepared.collective = std::move(on_gpu.collective);
+    if (prepared.plan) describe_ways(point, prepared);
+}
+
+/// A kernel's channels are side by side; copy engines have a stream for receives and one for sends; the host
+/// does one thing after the other.
+void Preparer::describe_ways(const Case& point, PreparedCase& prepared) const {
+    const schedule::PlanRequest& request = prepared.plan->request;
+    const bool copies = by_copy_engines(point, request.link.protocol);
+    const GpuEngine gpu = *engine_for(point).gpu;
+    if (gpu != GpuEngine::host_driven) prepared.side_by_side = copies ? 2 : request.channels;
+    if (gpu != GpuEngine::staged) return;
+    prepared.note = copies ? "by copy engines" : "by a kernel";
+    if (copy_engine(point) > 0 && !copies)
+        prepared.note +=
+            ", for streams of these GPUs cannot wait for counters, or too many ranks share a GPU";
 }
 
 /// The plugin's own kernel where it brings one, else the interpreter.

@@ -12,6 +12,7 @@
 #include "bench/engines.hpp"
 #include "bootstrap/bootstrap.hpp"
 #include "config/experiment.hpp"
+#include "engine/catalogue.hpp"
 #include "engine/collective.hpp"
 #include "plugin/registry.hpp"
 #include "schedule/plan.hpp"
@@ -32,8 +33,9 @@ struct PreparedCase {
     std::int64_t user_bytes = 0;
     double empty_ns = std::numeric_limits<double>::quiet_NaN();  ///< an empty kernel's time, on devices
     std::string protocol;                                        ///< "" where not observable
-    std::optional<VerifyMode> verify{};   ///< what results can be held to, where that is less than was asked
-    std::string note;                     ///< what is to be known of a case that is ok, or ""
+    std::optional<VerifyMode> verify{};  ///< what results can be held to, where that is less than was asked
+    std::string note;  ///< what is to be known of a case that is ok: how an engine plays it; or ""
+    std::int32_t side_by_side = 1;        ///< messages of a rank that wait at the same time
     std::function<std::string()> chosen;  ///< what a library says that it chose, once it ran; "": it does not
     std::optional<schedule::Plan> plan;   ///< none for opaque baselines and a single rank
     std::optional<schedule::DeclaredTraffic> declared;  ///< none where not observable
@@ -61,11 +63,17 @@ class Preparer {
     [[nodiscard]] std::optional<schedule::Plan> plan(const Case& point) const;
 
  private:
+    [[nodiscard]] const engine::Engine& engine_for(const Case& point) const;
+    [[nodiscard]] const engine::Engine& automatic_for(const ringscope_algorithm& algorithm) const;
+    /// Whether copy engines play the case, and no kernel.
+    [[nodiscard]] bool by_copy_engines(const Case& point, Protocol protocol) const;
     [[nodiscard]] std::int32_t most_channels() const;
     [[nodiscard]] schedule::PlanRequest plan_request(const Case& point) const;
     [[nodiscard]] ringscope_tuning tuning_of(
-        const Case& point, const schedule::PlanRequest& request, const std::string& engine
+        const Case& point, const schedule::PlanRequest& request, const engine::Engine& engine
     ) const;
+    void check_mode(const Case& point) const;
+    void describe_ways(const Case& point, PreparedCase& prepared) const;
     void check_alone(const Case& point) const;
     void prepare_mpi(const Case& point, PreparedCase& prepared);
     void prepare_nccl(const Case& point, std::int64_t operations, PreparedCase& prepared);

@@ -99,8 +99,7 @@ double mean_ns(const std::vector<Span>& spans) {
     return ops > 0 ? ns / ops : nan;
 }
 
-/// Share of the ranks' traced time that their events spent waiting. `side_by_side`: channels that run at the
-/// same time.
+/// Share of the ranks' traced time that their events spent waiting.
 double waited_share(const std::vector<RankResult>& results, std::int32_t side_by_side) {
     double waited = 0, all = 0;
     for (const RankResult& result : results) {
@@ -162,15 +161,16 @@ std::vector<Span> timed_spans(const std::vector<RankResult>& results, trace::Cas
     return late;
 }
 
-void set_times(const std::vector<RankResult>& results, report::CaseSummary& summary) {
+void set_times(
+    const std::vector<RankResult>& results, const PreparedCase& prepared, report::CaseSummary& summary
+) {
     const bool isolated = summary.point.mode == Mode::isolated;
     const bool queued = summary.point.mode == Mode::back_to_back;
     const std::vector<Span> timed = timed_spans(results, summary.row);
     summary.time_ns = queued ? mean_ns(timed) : median_ns(timed);
     const double traced_ns = median_ns(spans(results, trace::SampleState::ok, true));
     if (isolated) summary.row.trace_overhead = traced_ns / summary.time_ns - 1;
-    const bool device = !timed.empty() && results.front().samples.back().device_ns != trace::not_available;
-    summary.waited_share = waited_share(results, device ? std::max(1, summary.row.channels) : 1);
+    summary.waited_share = waited_share(results, prepared.side_by_side);
 }
 
 /// "ring ll 24 channels" of a library that tells.
@@ -351,7 +351,7 @@ void Runner::settle(
     const Ledger ledger =
         make_ledger(summary.row.case_index, prepared, events, summary.row.events_dropped > 0);
     judge(results, members_of(prepared), ledger, summary);
-    set_times(results, summary);
+    set_times(results, prepared, summary);
     if (summary.row.reason.empty()) summary.row.reason = prepared.note;
     note_choice(prepared, summary.row);
     if (prepared.declared) {

@@ -13,12 +13,11 @@ namespace ringscope::config {
 namespace {
 
 constexpr std::array<std::string_view, 1> planned_algorithms{"hierarchical"};
-constexpr std::array<std::string_view, 4> planned_engines{
-    "cuda-staged", "cuda-host-driven", "nccl", "simgrid"};
+constexpr std::array<std::string_view, 2> planned_engines{"nccl", "simgrid"};
 
 /// The schema knows these; the others are an algorithm's own options.
-constexpr std::array<std::string_view, 5> common_params{
-    "channels", "slots", "slot_bytes", "threads", "protocol"};
+constexpr std::array<std::string_view, 6> common_params{"channels", "slots",       "slot_bytes",
+                                                        "threads",  "copy_engine", "protocol"};
 /// These are NCCL's alone.
 constexpr std::array<std::string_view, 5> nccl_params{"algo", "proto", "window", "min_ctas", "max_ctas"};
 

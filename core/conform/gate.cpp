@@ -12,8 +12,9 @@ namespace ringscope::conform {
 namespace {
 
 FormatOf format_of(const std::string& engine) {
-    using engine::cuda::CudaEngine, engine::host::HostEngine;
-    return engine == CudaEngine::name ? CudaEngine::format : HostEngine::format;
+    return [&entry = *engine::find_engine(engine)](Protocol protocol) {
+        return engine::format_on(entry, protocol);
+    };
 }
 
 /// The ways other than the first to play an algorithm on so many ranks.

@@ -58,6 +58,7 @@ Registrations& registrations() {
 
 void check(cudaError_t status, const char* what) {
     if (status == cudaSuccess) return;
+    cudaGetLastError();
     const ExitCode code =
         status == cudaErrorMemoryAllocation ? ExitCode::out_of_memory : ExitCode::unusable_engine;
     throw Error{code, std::string{what} + ": " + in_words(status)};
@@ -160,11 +161,11 @@ HostRegistration::HostRegistration(void* memory, std::int64_t bytes) : memory_{m
             cudaHostRegister(
                 memory, static_cast<std::size_t>(bytes), cudaHostRegisterMapped | cudaHostRegisterPortable
             ),
-            "cannot page-lock the shared control page"
+            "cannot page-lock memory that the ranks share"
         );
     }
     ++users;
-    check(cudaHostGetDevicePointer(&device_, memory, 0), "the GPU cannot reach the shared control page");
+    check(cudaHostGetDevicePointer(&device_, memory, 0), "the GPU cannot reach memory that the ranks share");
 }
 
 HostRegistration::~HostRegistration() {
@@ -214,8 +215,19 @@ void Stream::synchronize() const {
     check(cudaStreamSynchronize(stream_), "work on the GPU failed");
 }
 
-Event::Event() {
-    check(cudaEventCreate(&event_), "cannot create an event");
+bool Stream::is_idle() const {
+    return cudaStreamQuery(stream_) != cudaErrorNotReady;
+}
+
+void Stream::wait_for(const Event& event) const {
+    check(cudaStreamWaitEvent(stream_, event.get(), 0), "cannot let a stream wait");
+}
+
+Event::Event(bool timed) {
+    check(
+        cudaEventCreateWithFlags(&event_, timed ? cudaEventDefault : cudaEventDisableTiming),
+        "cannot create an event"
+    );
 }
 
 Event::~Event() {

@@ -17,7 +17,8 @@
 namespace ringscope::cuda {
 
 /// Throws Error for anything but success: out_of_memory, else unusable_engine, with `what` and CUDA's own
-/// words.
+/// words. The runtime forgets the error where it can, so that it does not come up again behind a later
+/// launch.
 void check(cudaError_t status, const char* what);
 
 struct DeviceInfo {
@@ -108,6 +109,8 @@ class ImportedMemory {
 /// Lets the current device reach another one's memory, for ranks of one process. Throws unusable_engine.
 void enable_peer_access(int peer);
 
+class Event;
+
 class Stream {
  public:
     Stream();
@@ -116,6 +119,10 @@ class Stream {
     Stream& operator=(const Stream&) = delete;
     [[nodiscard]] cudaStream_t get() const { return stream_; }
     void synchronize() const;
+    /// Whether all that was asked for is done, well or not.
+    [[nodiscard]] bool is_idle() const;
+    /// What the stream is asked for from here on begins when all that was recorded is done.
+    void wait_for(const Event& event) const;
 
  private:
     cudaStream_t stream_ = nullptr;
@@ -123,11 +130,13 @@ class Stream {
 
 class Event {
  public:
-    Event();
+    /// Of one that is not timed only the order is known, which costs the device less.
+    explicit Event(bool timed = true);
     ~Event();
     Event(const Event&) = delete;
     Event& operator=(const Event&) = delete;
     void record(const Stream& stream) const;
+    [[nodiscard]] cudaEvent_t get() const { return event_; }
     /// Whether all that was recorded is done. Throws when it failed.
     [[nodiscard]] bool done() const;
     [[nodiscard]] std::int64_t ns_since(const Event& earlier) const;

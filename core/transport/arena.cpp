@@ -21,19 +21,12 @@ std::byte* address_of(const std::string& name) {
 
 }  // namespace
 
-void Arena::reserve(std::int64_t bytes) {
-    constexpr std::int64_t unit = std::int64_t{2} << 20;
-    if (bytes <= own_.bytes()) return;
+void Arena::reserve(std::int64_t bytes, Reach reach) {
+    const bool reached = shared_ || reach == Reach::own_rank;
+    if (bytes <= own_.bytes() && reached) return;
     if (own_.bytes() > 0) close();
-    own_ = {};
-    const bool threads = bootstrap_.shares_address_space();
-    std::string name;
-    bootstrap::agree(bootstrap_, [&] {
-        own_ = ringscope::cuda::DeviceMemory{(std::max(bytes, unit) + unit - 1) / unit * unit};
-        name = threads ? name_of(own_.data()) : ringscope::cuda::export_memory(own_);
-    });
-    const std::vector<std::string> names = bootstrap_.all_gather(name);
-    bootstrap::agree(bootstrap_, [&] { open(names); });
+    bootstrap::agree(bootstrap_, [&] { allocate(std::max(bytes, own_.bytes())); });
+    if (reach == Reach::all_ranks) share();
 }
 
 void Arena::close() {
@@ -41,24 +34,44 @@ void Arena::close() {
     bootstrap_.barrier();
 }
 
+void Arena::allocate(std::int64_t bytes) {
+    constexpr std::int64_t unit = std::int64_t{2} << 20;
+    own_ = {};
+    own_ = ringscope::cuda::DeviceMemory{(std::max(bytes, unit) + unit - 1) / unit * unit};
+    addresses_.assign(static_cast<std::size_t>(bootstrap_.size()), nullptr);
+    addresses_[static_cast<std::size_t>(bootstrap_.rank())] = own_.data();
+}
+
+void Arena::share() {
+    std::string name;
+    bootstrap::agree(bootstrap_, [&] {
+        name =
+            bootstrap_.shares_address_space() ? name_of(own_.data()) : ringscope::cuda::export_memory(own_);
+    });
+    const std::vector<std::string> names = bootstrap_.all_gather(name);
+    bootstrap::agree(bootstrap_, [&] { open(names); });
+    shared_ = true;
+}
+
 void Arena::open(const std::vector<std::string>& names) {
     for (int rank = 0; rank < bootstrap_.size(); ++rank) {
+        if (rank == bootstrap_.rank()) continue;
         const std::string& name = names[static_cast<std::size_t>(rank)];
-        if (rank == bootstrap_.rank()) {
-            addresses_.push_back(own_.data());
-        } else if (bootstrap_.shares_address_space()) {
+        std::byte*& address = addresses_[static_cast<std::size_t>(rank)];
+        if (bootstrap_.shares_address_space()) {
             const int peer = devices_[static_cast<std::size_t>(rank)];
             const int own = devices_[static_cast<std::size_t>(bootstrap_.rank())];
             if (peer != own) ringscope::cuda::enable_peer_access(peer);
-            addresses_.push_back(address_of(name));
+            address = address_of(name);
         } else {
             imported_.push_back(std::make_unique<ringscope::cuda::ImportedMemory>(name));
-            addresses_.push_back(imported_.back()->data());
+            address = imported_.back()->data();
         }
     }
 }
 
 void Arena::release() {
+    shared_ = false;
     imported_.clear();
     addresses_.clear();
 }

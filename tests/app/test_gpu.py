@@ -8,7 +8,7 @@ import signal
 import subprocess
 
 import pytest
-from program import PROGRAM, attributes, call, finish, mpirun_words, ringscope, run, start, table, write_yaml
+from program import PROGRAM, attributes, call, finish, lint, mpirun_words, ringscope, run, start, table, write_yaml
 from test_stopped_peer import WAITS, process_of_rank, wait_for_first_case
 
 
@@ -23,6 +23,14 @@ def gpus() -> int:
 COUNT = gpus()
 needs_gpu = pytest.mark.skipif(COUNT < 1, reason="no GPU")
 needs_two = pytest.mark.skipif(COUNT < 2, reason="needs two GPUs")
+
+# How a schedule of protocol Simple is played on GPUs: engine and parameters.
+WAYS = {
+    "p2p": ("cuda-p2p", "{}"),
+    "kernel": ("cuda-staged", "{copy_engine: 0}"),
+    "copies": ("cuda-staged", "{copy_engine: 1}"),
+    "host": ("cuda-host-driven", "{}"),
+}
 
 SMALL = """
 sweep:
@@ -53,6 +61,26 @@ def test_ring_plugin_is_exact_and_its_traffic_is_the_closed_form(tmp_path):
 
 
 @needs_two
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_is_exact_traced_and_says_which_it_is(tmp_path, way):
+    engine, parameters = WAYS[way]
+    output = tmp_path / "trace.h5"
+    file = write_yaml(
+        tmp_path,
+        f"sweep:\n  algorithms: [{{id: ring-simple, params: {parameters}}}]\n  engines: [{engine}]\n"
+        "  sizes: [0, 4, 1000003, 16MiB]\n  in_place: [false, true]\n  offsets: [0, 1]\n"
+        "measure: {warmup: 1, iterations: 3, mode: [isolated, back-to-back]}",
+    )
+    done = run(2, file, "--json", "--output", output, seconds=120).is_good()
+    assert {case["engine"] for case in done.json["cases"]} == {engine}
+    reasons = {"kernel": "by a kernel", "copies": "by copy engines"}
+    assert {case["reason"] for case in done.json["cases"]} == {reasons.get(way)}
+    facts = table(output, "environment/facts")["name"]
+    assert ("staged.numa_node.rank1" in facts) == (engine == "cuda-staged")
+    lint(output).is_good()
+
+
+@needs_two
 @pytest.mark.parametrize("size", ["1GiB", "1073741828"])
 def test_a_gibibyte_and_four_bytes(tmp_path, size):
     file = small(tmp_path, sizes=f"[{size}]", modes="[isolated, graph]")
@@ -64,6 +92,17 @@ def test_a_gibibyte_and_four_bytes(tmp_path, size):
 def test_virtual_ranks_are_exact(tmp_path, ranks):
     file = small(tmp_path, modes="[isolated]")
     ringscope("run", file, "--virtual-ranks", ranks).is_good()
+
+
+@needs_gpu
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_is_exact_on_virtual_ranks(tmp_path, way):
+    engine, parameters = WAYS[way]
+    text = (
+        f"sweep: {{algorithms: [{{id: ring-simple, params: {parameters}}}], engines: [{engine}], "
+        "sizes: [4, 1000003]}\nmeasure: {warmup: 1, iterations: 3}"
+    )
+    ringscope("run", write_yaml(tmp_path, text), "--virtual-ranks", 4).is_good()
 
 
 @needs_gpu
@@ -164,11 +203,14 @@ def test_too_little_gpu_memory(tmp_path):
 
 
 @needs_two
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("number", [signal.SIGSTOP, signal.SIGKILL], ids=["stops", "dies"])
-def test_a_peer_that_stops_or_dies_is_named_and_the_next_run_works(tmp_path, number):
+def test_a_peer_that_stops_or_dies_is_named_and_the_next_run_works(tmp_path, number, way):
+    engine, parameters = WAYS[way]
     file = write_yaml(
         tmp_path,
-        "sweep: {algorithms: [ring-simple], engines: [cuda-p2p], sizes: [4, 64MiB]}\n"
+        f"sweep: {{algorithms: [{{id: ring-simple, params: {parameters}}}], engines: [{engine}], "
+        "sizes: [4, 64MiB]}\n"
         "measure: {warmup: 0, iterations: 4000, cold_start: false, mode: [isolated]}\n"
         "trace: {enabled: false}\n"
         "timeout: {wait: 2s, case: 120s}",

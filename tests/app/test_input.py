@@ -24,7 +24,7 @@ def test_missing_file(tmp_path):
         ("sweep: {algorithm: [ring-ll]}", ["algorithm", "did you mean", "algorithms"]),
         ("sweep: {sizes: [1KiB], sizes: [2KiB]}", ["sizes"]),
         ("sweep: {algorithms: [ring-simpel]}", ["ring-simpel", "did you mean", "ring-simple"]),
-        ("sweep: {engines: [cuda-staged]}", ["cuda-staged", "not in this version"]),
+        ("sweep: {engines: [simgrid]}", ["simgrid", "not in this version"]),
         ("sweep: {algorithms: [{id: nccl, params: {proto: simpel}}]}", ["did you mean", "simple"]),
         ("sweep: {algorithms: [{id: ring-ll, params: {proto: ll}}]}", ["proto", "nccl", "alone"]),
         ("sweep: {sizes: [-4]}", ["sizes"]),
@@ -58,10 +58,50 @@ def test_validate_good_file(tmp_path):
 
 def test_names_for_gpus_are_valid_in_every_build(tmp_path):
     text = (
-        "sweep: {algorithms: [ring-ll, {id: nccl, params: {algo: ring}}], engines: [cuda-p2p], sizes: [8]}\n"
+        "sweep:\n"
+        "  algorithms: [{id: ring-simple, params: {copy_engine: 1}}, {id: nccl, params: {algo: ring}}]\n"
+        "  engines: [cuda-p2p, cuda-staged, cuda-host-driven]\n"
+        "  sizes: [8]\n"
         "measure: {mode: graph}"
     )
-    assert "ok, 2 cases" in ringscope("validate", write_yaml(tmp_path, text)).is_good().out
+    assert "ok, 4 cases" in ringscope("validate", write_yaml(tmp_path, text)).is_good().out
+
+
+@pytest.mark.parametrize("engine", ["cuda-p2p", "cuda-staged", "cuda-host-driven"])
+def test_a_plan_for_gpus_needs_none(tmp_path, engine):
+    text = f"sweep: {{algorithms: [ring-simple], engines: [{engine}], sizes: [16MiB]}}"
+    done = run(3, write_yaml(tmp_path, text), "--dry-run", CUDA_VISIBLE_DEVICES="").is_good()
+    assert "4 steps" in done.out
+
+
+def test_a_protocol_that_an_engine_has_not_is_named(tmp_path):
+    text = "sweep: {algorithms: [ring-ll], engines: [cuda-host-driven], sizes: [256]}"
+    done = run(2, write_yaml(tmp_path, text), CUDA_VISIBLE_DEVICES="")
+    done.complains(6, "cuda-host-driven does not have protocol ll")
+
+
+@pytest.mark.parametrize(
+    "engine, parameters, reason",
+    [
+        ("cuda-host-driven", "{}", "the host, which is in the loop"),
+        ("cuda-staged", "{copy_engine: 1}", "the numbers that copy engines count on with"),
+    ],
+)
+def test_what_no_graph_can_hold_is_skipped_with_the_reason(tmp_path, engine, parameters, reason):
+    text = (
+        f"sweep: {{algorithms: [{{id: ring-simple, params: {parameters}}}], engines: [{engine}], sizes: [256]}}\n"
+        "measure: {warmup: 0, iterations: 1, mode: graph}"
+    )
+    done = run(2, write_yaml(tmp_path, text), CUDA_VISIBLE_DEVICES="")
+    assert done.code == 77 and reason in done.out, done
+
+
+def test_copy_engines_play_simple_alone(tmp_path):
+    text = (
+        "sweep: {algorithms: [{id: ring-ll, params: {copy_engine: 1}}], engines: [cuda-staged], sizes: [256]}\n"
+        "measure: {warmup: 0, iterations: 1}"
+    )
+    run(2, write_yaml(tmp_path, text), CUDA_VISIBLE_DEVICES="").complains(2, "copy engines play protocol simple")
 
 
 def test_impossible_size_is_refused_before_anything_is_allocated(tmp_path):

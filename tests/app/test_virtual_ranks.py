@@ -38,9 +38,10 @@ def test_a_graph_on_the_host_is_skipped_with_the_reason(tmp_path):
     assert "a graph needs a GPU engine" in done.out
 
 
-def test_an_engine_that_is_not_here_is_exit_6(tmp_path):
+@pytest.mark.parametrize("engine", ["cuda-p2p", "cuda-staged", "cuda-host-driven"])
+def test_an_engine_that_is_not_here_is_exit_6(tmp_path, engine):
     text = (
-        "sweep: {algorithms: [ring-ll], engines: [cuda-p2p], sizes: [256]}\n"
+        f"sweep: {{algorithms: [ring-simple], engines: [{engine}], sizes: [256]}}\n"
         "measure: {warmup: 0, iterations: 1}"
     )
-    run(2, write_yaml(tmp_path, text), CUDA_VISIBLE_DEVICES="").complains(6, "ring-ll", "256 bytes")
+    run(2, write_yaml(tmp_path, text), CUDA_VISIBLE_DEVICES="").complains(6, "ring-simple", "256 bytes")

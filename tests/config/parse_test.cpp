@@ -232,7 +232,9 @@ const std::vector<Bad> wrong_sweeps{
     {with_sweep("algorithms: [{id: mpi, params: {slot_bytes: 65MiB}}]"),
      "x.yaml:3:47: `slot_bytes` must be from"},
     {with_sweep("engines: [host_shm]"), "x.yaml:3:13: unknown engine `host_shm`, did you mean `host-shm`?"},
-    {with_sweep("engines: [cuda-staged]"), "x.yaml:3:13: engine `cuda-staged` is not in this version"},
+    {with_sweep("engines: [simgrid]"), "x.yaml:3:13: engine `simgrid` is not in this version"},
+    {with_sweep("engines: [cuda-stage]"),
+     "x.yaml:3:13: unknown engine `cuda-stage`, did you mean `cuda-staged`?"},
     {with_sweep("engines: [cuda_p2p]"), "x.yaml:3:13: unknown engine `cuda_p2p`, did you mean `cuda-p2p`?"},
     {with_sweep("engines: [nccl]"), "x.yaml:3:13: engine `nccl` is not in this version"},
     {with_sweep("engines: [auto, auto]"), "x.yaml:3:19: `auto` is listed twice"},
@@ -278,10 +280,12 @@ const std::vector<Bad> wrong_params{
      "x.yaml:3:44: `sweep.algorithms.0.params.threads` must be a multiple of 32 from 32 to 1024, found `48`"},
     {with_params("mpi", "threads: 1056"), "x.yaml:3:44: `sweep.algorithms.0.params.threads` must be a"},
     {with_params("mpi", "threads: 0"), "x.yaml:3:44: `sweep.algorithms.0.params.threads` must be a"},
+    {with_params("mpi", "copy_engine: 2"),
+     "x.yaml:3:48: `sweep.algorithms.0.params.copy_engine` must be 0 or 1, found `2`"},
     {with_params("mpi", "thread: 32"), "x.yaml:3:35: unknown key `thread`, did you mean `threads`?"},
     {with_params("ring-ll", "proto: ll"),
      "x.yaml:3:39: `proto` is a parameter of `nccl` alone; `ring-ll` takes `channels`, `slots`, "
-     "`slot_bytes`, `threads`"},
+     "`slot_bytes`, `threads`, `copy_engine`"},
     {with_params("mpi", "slots: 2, max_ctas: 4"), "x.yaml:3:45: `max_ctas` is a parameter of `nccl` alone"},
 };
 
@@ -371,9 +375,8 @@ TEST(Parse, too_many_cases_by_multiplication) {
 }
 
 TEST(Parse, options_of_an_algorithm_are_numbers_or_yes_and_no) {
-    const Experiment e = parse(
-        with_sweep("algorithms: [{id: servers, params: {count: 2, dedicated: true, protocol: ll}}]")
-    );
+    const Experiment e =
+        parse(with_sweep("algorithms: [{id: servers, params: {count: 2, dedicated: true, protocol: ll}}]"));
     EXPECT_EQ(e.algorithms[0].param("count", 0), 2);
     EXPECT_EQ(e.algorithms[0].param("dedicated", 0), 1);
     EXPECT_EQ(e.algorithms[0].word("protocol"), "ll");

@@ -79,6 +79,17 @@ TEST(Shipped, first_light_compares_like_with_like_on_two_gpus) {
     EXPECT_EQ(expand(e).size(), 60U);  // 5 algorithms, 2 modes, 6 sizes
 }
 
+TEST(Shipped, host_in_the_loop_has_one_schedule_by_all_players) {
+    const Experiment e = shipped("host-in-the-loop");
+    EXPECT_THAT(e.engines, ElementsAre("cuda-p2p", "cuda-staged", "cuda-host-driven"));
+    EXPECT_THAT(
+        e.algorithms, ElementsAre(
+                          AlgorithmChoice{"ring-simple", {{"copy_engine", 0}}},
+                          AlgorithmChoice{"ring-simple", {{"copy_engine", 1}}}
+                      )
+    );
+}
+
 TEST(Shipped, gradients_add_up_to_resnet_50) {
     const auto sizes = shipped("gradients").sizes;
     const auto buckets = std::span{sizes}.last(5);

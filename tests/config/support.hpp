@@ -13,7 +13,7 @@ namespace ringscope {
 inline Vocabulary vocabulary() {
     return {
         {"ring-ll", "ring-simple", "servers", "mpi", "nccl"},
-        {"auto", "host-shm", "cuda-p2p"},
+        {"auto", "host-shm", "cuda-p2p", "cuda-staged", "cuda-host-driven"},
         {{"servers", {{{"count", 1, 64}, {"dedicated", 0, 1}}, {"ll", "simple"}}}}};
 }
 

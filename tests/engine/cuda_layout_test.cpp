@@ -59,7 +59,7 @@ TEST_P(CudaLayout, EndsOfAConnection_Agree) {
     std::map<std::byte*, int> slots_used;
     std::map<std::uint64_t*, int> counters_used;
     for (int rank = 0; rank < ranks; ++rank) {
-        const Image image = make_image(plan, layout, {.rank = rank, .arenas = arenas()});
+        const Image image = make_image(plan, layout, {.rank = rank, .memory = arenas()});
         for (std::int32_t channel = 0; channel < channels; ++channel) {
             const auto head = at<ChannelHead>(image, channel * image.stride);
             const auto& keys = layout.ends_of(rank, channel);
@@ -105,7 +105,7 @@ TEST_P(CudaLayout, Records_AreThePlan) {
     const schedule::Plan plan = plan_of(GetParam(), 40'007);
     const Layout layout{plan};
     for (int rank = 0; rank < ranks; ++rank) {
-        const Image image = make_image(plan, layout, {.rank = rank, .arenas = arenas()});
+        const Image image = make_image(plan, layout, {.rank = rank, .memory = arenas()});
         EXPECT_EQ(std::ssize(image.rows), schedule::events_per_operation(plan, rank));
         std::int64_t sent = 0;
         for (std::int32_t channel = 0; channel < channels; ++channel) {

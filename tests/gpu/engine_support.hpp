@@ -8,6 +8,7 @@
 
 #include "bench/case_buffers.hpp"
 #include "bootstrap/bootstrap.hpp"
+#include "engine/catalogue.hpp"
 #include "engine/cuda/engine.hpp"
 #include "engine/host/engine.hpp"
 #include "tests/engine/support.hpp"
@@ -18,6 +19,7 @@ namespace ringscope::gpu {
 using bootstrap::Bootstrap;
 using engine::cuda::CudaEngine;
 using engine::cuda::CudaOptions;
+using engine::cuda::GpuEngine;
 using engine::host::algorithm_of;
 
 /// What is played: an algorithm on so many elements.
@@ -32,6 +34,8 @@ struct Trial {
     std::int32_t channels = 2;
     std::int64_t slots = 8, slot_bytes = 16384;
     std::int64_t operations = 2;  ///< of a sample
+    GpuEngine engine = GpuEngine::p2p;
+    bool copy_engines = false;
 
     [[nodiscard]] std::int64_t bytes() const { return count * size_of(dtype); }
 };
@@ -44,12 +48,15 @@ inline schedule::Plan plan_of(const Trial& trial, int ranks) {
                     .channels = trial.channels,
                     .slots = trial.slots,
                     .slot_bytes = trial.slot_bytes,
-                    .link = CudaEngine::format(static_cast<Protocol>(algorithm.protocol))}
+                    .link = engine::format_on(
+                        *engine::find_engine(name_of(trial.engine)), static_cast<Protocol>(algorithm.protocol)
+                    )}
     );
 }
 
 inline std::string text_of(const Trial& trial, int ranks) {
-    return trial.id + " on " + std::to_string(ranks) + ", " + std::to_string(trial.count) + " x " +
+    return trial.id + " on " + std::to_string(ranks) + " by " + name_of(trial.engine) +
+           (trial.copy_engines ? " with copy engines, " : ", ") + std::to_string(trial.count) + " x " +
            std::string{name_of(trial.dtype)} + " " + std::string{name_of(trial.op)} +
            (trial.in_place ? ", in place" : "") + ", offset " + std::to_string(trial.offset);
 }
@@ -68,7 +75,9 @@ class Player {
             .in_place = trial.in_place};
         const std::int64_t user_bytes = bench::device_bytes(point, trial.operations);
         prepared_ = engine.prepare(
-            {.plan = &plan_,
+            {.engine = trial.engine,
+             .plan = &plan_,
+             .copy_engines = trial.copy_engines,
              .dtype = trial.dtype,
              .op = trial.op,
              .mode = trial.mode,
@@ -133,6 +142,53 @@ inline void on_virtual_ranks(int ranks, const CudaOptions& options, const Body& 
         body(bootstrap, engine);
         bootstrap.barrier();
     });
+}
+
+inline std::string error_of(const std::function<void()>& step, ExitCode code) {
+    try {
+        step();
+    } catch (const Error& e) {
+        EXPECT_EQ(e.code(), code) << e.what();
+        return e.what();
+    }
+    return "nothing was thrown";
+}
+
+/// Each event's times are in order, and what was traced is what the plan declares.
+inline void expect_declared_trace(Bootstrap& bootstrap, CudaEngine& engine, const Trial& trial) {
+    Player player{bootstrap, engine, trial};
+    engine::EventLog events{schedule::events_per_operation(player.plan(), bootstrap.rank())};
+    EXPECT_EQ(player.sample_traced(events), "");
+    EXPECT_EQ(events.dropped(), 0);
+    EXPECT_EQ(std::ssize(events.events()), schedule::events_per_operation(player.plan(), bootstrap.rank()));
+    std::int64_t payload = 0, wire = 0;
+    for (const engine::RawEvent& e : events.events()) {
+        EXPECT_LE(e.begin_ns, e.ready_ns);
+        EXPECT_LE(e.ready_ns, e.end_ns);
+        EXPECT_GT(e.begin_ticks, 0);
+        if (e.direction == trace::Direction::recv) continue;
+        payload += e.payload_bytes;
+        wire += e.wire_bytes;
+    }
+    const schedule::DeclaredTraffic declared = schedule::declared_traffic(player.plan());
+    EXPECT_EQ(payload, declared.payload.sent_by(bootstrap.rank()));
+    EXPECT_EQ(wire, declared.wire.sent_by(bootstrap.rank()));
+}
+
+/// Rank 1 never comes; gives what rank 0 says of it.
+inline std::string complaint_about_absent_peer(const Trial& trial) {
+    CudaOptions options;
+    options.wait_ns = 300'000'000;
+    return error_of(
+        [&] {
+            on_virtual_ranks(2, options, [&](Bootstrap& bootstrap, CudaEngine& engine) {
+                Player player{bootstrap, engine, trial};
+                if (bootstrap.rank() == 0) player.sample(1);
+                if (bootstrap.rank() == 1) bootstrap.barrier();
+            });
+        },
+        ExitCode::timeout
+    );
 }
 
 }  // namespace ringscope::gpu

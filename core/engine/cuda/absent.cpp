@@ -3,10 +3,10 @@
 #include "engine/cuda/engine.hpp"
 #include "engine/cuda/range.hpp"
 
-// Engine cuda-p2p in a build without CUDA.
+// The engines on GPUs in a build without CUDA.
 namespace ringscope::engine::cuda {
 namespace {
-constexpr const char* reason = "engine cuda-p2p: this build has no CUDA, configure it where there is an nvcc";
+constexpr const char* reason = "this build has no CUDA, configure it where there is an nvcc";
 }
 
 struct CudaEngine::State {};
@@ -19,6 +19,16 @@ CudaEngine::CudaEngine(bootstrap::Bootstrap& bootstrap, host::Control&, const Cu
 }
 CudaEngine::~CudaEngine() = default;
 
+const Refusal& CudaEngine::refusal(GpuEngine) {
+    static const Refusal refused{ExitCode::unusable_engine, reason};
+    return refused;
+}
+bool CudaEngine::has_copy_engines() const {
+    return false;
+}
+std::vector<std::int32_t> CudaEngine::staged_numa_nodes() const {
+    return {};
+}
 PreparedOnGpu CudaEngine::prepare(const CaseRequest&) {
     throw Error{ExitCode::unusable_engine, reason};
 }

@@ -30,7 +30,16 @@ __global__ void answer_questions(Exchange* exchange) {
     }
 }
 
+__global__ void stamp(std::int64_t* to) {
+    *to = global_ns();
+}
+
 }  // namespace
+
+void stamp_clock(std::int64_t* to, const ringscope::cuda::Stream& stream) {
+    stamp<<<1, 1, 0, stream.get()>>>(to);
+    ringscope::cuda::check(cudaGetLastError(), "cannot launch a kernel that reads the clock");
+}
 
 DeviceClock measure_clock(const ringscope::cuda::Stream& stream) {
     const ringscope::cuda::PinnedMemory memory{sizeof(Exchange)};

@@ -11,4 +11,7 @@ namespace ringscope::engine::cuda {
 /// that the host puts into a shared word, and the shortest of many round trips bounds the error.
 [[nodiscard]] DeviceClock measure_clock(const ringscope::cuda::Stream& stream);
 
+/// Lets the stream store %globaltimer, as it then is, to device memory.
+void stamp_clock(std::int64_t* to, const ringscope::cuda::Stream& stream);
+
 }  // namespace ringscope::engine::cuda

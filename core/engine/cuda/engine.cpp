@@ -12,11 +12,14 @@
 #include <string_view>
 
 #include "cuda/cuda.hpp"
+#include "cuda/memory_ops.hpp"
 #include "engine/cuda/clock.hpp"
 #include "engine/cuda/collective.hpp"
+#include "engine/cuda/copy_engine.hpp"
+#include "engine/cuda/ground.hpp"
+#include "engine/cuda/host_driven.hpp"
 #include "engine/cuda/layout.hpp"
-#include "engine/cuda/preflight.hpp"
-#include "transport/arena.hpp"
+#include "engine/cuda/legs.hpp"
 
 namespace ringscope::engine::cuda {
 namespace {
@@ -25,8 +28,12 @@ namespace wall = ringscope::cuda;
 
 constexpr std::int64_t least_capability = 7;
 
-/// Below this a part is not worth a flag of its own.
-constexpr std::int64_t min_part_bytes = 32768;
+/// Below this a part is not worth a flag of its own, or the calls that a copy takes.
+constexpr std::int64_t min_part_bytes = 32768, min_copied_bytes = 262144;
+
+/// Ranks of one process whose streams' queues do not stand in each other's way: three streams each, of the 32
+/// queues that a GPU has.
+constexpr std::ptrdiff_t most_copying_ranks = 8;
 
 /// Ranks of a host take its GPUs in turn; where each rank sees only its own, that is GPU 0.
 int device_of(const bootstrap::Bootstrap& bootstrap, int devices) {
@@ -48,32 +55,32 @@ void check_launch_blocking() {
 Gpu take_gpu(const bootstrap::Bootstrap& bootstrap) {
     check_launch_blocking();
     if (static_cast<int>(bootstrap.local_ranks().size()) != bootstrap.size()) {
-        throw Error{ExitCode::unusable_engine, "engine cuda-p2p needs all ranks on one host"};
+        throw Error{ExitCode::unusable_engine, "the engines on GPUs need all ranks on one host"};
     }
     std::string reason;
     const int devices = wall::device_count(reason);
-    if (devices == 0) throw Error{ExitCode::unusable_engine, "engine cuda-p2p: " + reason};
+    if (devices == 0) throw Error{ExitCode::unusable_engine, reason};
     const int device = device_of(bootstrap, devices);
     wall::use_device(device);
     const wall::DeviceInfo info = wall::device_info(device);
     if (info.major < least_capability) {
         throw Error{
-            ExitCode::unusable_engine, "engine cuda-p2p needs compute capability 7.0, " + info.name +
+            ExitCode::unusable_engine, "the engines on GPUs need compute capability 7.0, " + info.name +
                                            " has " + std::to_string(info.major) + "." +
                                            std::to_string(info.minor)};
     }
-    return {device, info.name, info.uuid, info.pci_id, info.multiprocessors};
+    return {device, info.name, info.uuid, info.pci_id, info.multiprocessors, wall::has_memory_ops(device)};
 }
 
 std::string pack(const Gpu& gpu) {
-    return std::to_string(gpu.index) + " " + std::to_string(gpu.multiprocessors) + "\n" + gpu.name + "\n" +
-           gpu.uuid + "\n" + gpu.pci_id;
+    return std::to_string(gpu.index) + " " + std::to_string(gpu.multiprocessors) + " " +
+           std::to_string(gpu.memory_ops ? 1 : 0) + "\n" + gpu.name + "\n" + gpu.uuid + "\n" + gpu.pci_id;
 }
 
 Gpu unpack(const std::string& text) {
     std::istringstream lines{text};
     Gpu gpu;
-    lines >> gpu.index >> gpu.multiprocessors >> std::ws;
+    lines >> gpu.index >> gpu.multiprocessors >> gpu.memory_ops >> std::ws;
     std::getline(lines, gpu.name);
     std::getline(lines, gpu.uuid);
     std::getline(lines, gpu.pci_id);
@@ -131,13 +138,13 @@ struct CudaEngine::State {
           control{control_},
           options{options_},
           gpus{gather_gpus(bootstrap)},
-          arena{bootstrap, indices_of(gpus)} {}
+          ground{bootstrap, indices_of(gpus), {options.wait_ns, options.first_number, options.lying_peers}} {}
 
     bootstrap::Bootstrap& bootstrap;
     host::Control& control;
     CudaOptions options;
     std::vector<Gpu> gpus;
-    transport::Arena arena;
+    Ground ground;
     std::unique_ptr<wall::HostRegistration> registration;
     std::unique_ptr<wall::Stream> stream;
     std::string torn_lines;  ///< why lines of LL128 may be torn between some ranks, or ""
@@ -162,24 +169,6 @@ void open(State& s) {
     for (const std::string& reason : s.bootstrap.all_gather(torn)) {
         if (s.torn_lines.empty()) s.torn_lines = reason;
     }
-    preflight(s.bootstrap, s.arena, *s.stream, s.options.wait_ns, s.options.lying_peers);
-}
-
-/// Zeroed memory is an empty connection; where messages count as sent before, so do their counters.
-void clear_connections(State& s, std::int64_t bytes) {
-    std::byte* own = s.arena.of(s.bootstrap.rank());
-    wall::zero(own, bytes, *s.stream);
-    const std::vector<std::uint64_t> numbers(
-        s.options.first_number == 0 ? 0 : bytes / sizeof(std::uint64_t), s.options.first_number
-    );
-    wall::copy_to_device(own, numbers.data(), std::ssize(numbers) * 8, *s.stream);
-    s.stream->synchronize();
-}
-
-std::vector<std::byte*> addresses(const State& s) {
-    std::vector<std::byte*> all;
-    for (int rank = 0; rank < s.bootstrap.size(); ++rank) all.push_back(s.arena.of(rank));
-    return all;
 }
 
 /// Threads of a block that copy: the most there may be, and the payload of a message that each of them moves
@@ -218,13 +207,124 @@ void check_resident(const State& s, const void* kernel, int blocks, int threads)
                              "(params: channels) or ranks"};
 }
 
+ImageRequest image_request(const State& s, const CaseRequest& request, const Place& place) {
+    return {
+        .rank = s.bootstrap.rank(),
+        .divisor = request.op == ReduceOp::avg ? static_cast<std::int32_t>(request.plan->members.size()) : 0,
+        .min_part_bytes = request.copy_engines ? min_copied_bytes : min_part_bytes,
+        .first_number = s.options.first_number,
+        .memory = place.connections};
+}
+
+std::unique_ptr<Collective> make_interpreter(
+    State& s, const CaseRequest& request, const Layout& layout, const Place& place
+) {
+    const schedule::Plan& plan = *request.plan;
+    const Protocol protocol = plan.request.link.protocol;
+    const int copying = threads_for(request);
+    const int threads = copying + (protocol == Protocol::simple ? 32 : 0);
+    check_resident(s, kernels_of(request.dtype).of(protocol, true), plan.request.channels, threads);
+    return std::make_unique<Interpreter>(
+        s.control, *s.registration, place.connections[static_cast<std::size_t>(s.bootstrap.rank())], layout,
+        make_image(plan, layout, image_request(s, request, place)),
+        InterpreterOptions{
+            .protocol = protocol,
+            .dtype = request.dtype,
+            .op = request.op,
+            .mode = request.mode,
+            .ranks = plan.request.ranks,
+            .rank = s.bootstrap.rank(),
+            .channels = plan.request.channels,
+            .slots = plan.request.slots,
+            .slot_bytes = plan.request.slot_bytes,
+            .threads = threads,
+            .wait_ns = s.options.wait_ns,
+            .counting = s.options.counting}
+    );
+}
+
+std::unique_ptr<Collective> make_copy_engine(
+    State& s, const CaseRequest& request, const Layout& layout, const Place& place
+) {
+    const schedule::Plan& plan = *request.plan;
+    return std::make_unique<CopyEngine>(
+        s.control, s.ground.windows(), make_legs(plan, layout, image_request(s, request, place)),
+        CopyEngineOptions{
+            .dtype = request.dtype,
+            .op = request.op,
+            .ranks = plan.request.ranks,
+            .rank = s.bootstrap.rank(),
+            .slots = plan.request.slots,
+            .slot_bytes = plan.request.slot_bytes,
+            .wait_ns = s.options.wait_ns,
+            .first_number = s.options.first_number}
+    );
+}
+
+/// Who plays it without the host: a kernel, or copy engines. [collective]
+PreparedOnGpu prepare_on_device(State& s, const CaseRequest& request) {
+    const Layout layout{*request.plan};
+    const Place place = s.ground.reserve(request.engine, layout.bytes(), request.user_bytes);
+    PreparedOnGpu prepared{.collective = nullptr, .user_memory = place.user};
+    bootstrap::agree(s.bootstrap, [&] {
+        prepared.collective = request.copy_engines ? make_copy_engine(s, request, layout, place)
+                                                   : make_interpreter(s, request, layout, place);
+    });
+    return prepared;
+}
+
+/// [collective]
+PreparedOnGpu prepare_host_driven(State& s, const CaseRequest& request) {
+    const schedule::Plan& plan = *request.plan;
+    const SenderSlots slots{plan};
+    const Place place = s.ground.reserve(request.engine, slots.bytes(), request.user_bytes);
+    PreparedOnGpu prepared{.collective = nullptr, .user_memory = place.user};
+    auto connections = std::make_unique<host::Connections>(
+        s.bootstrap, plan,
+        [&](std::int32_t channel, std::int32_t src, std::int32_t dst) {
+            return place.connections[static_cast<std::size_t>(src)] + slots.at(channel, src, dst);
+        }
+    );
+    bootstrap::agree(s.bootstrap, [&] {
+        prepared.collective = std::make_unique<HostDriven>(
+            s.control, std::move(connections), plan,
+            HostDrivenOptions{
+                .dtype = request.dtype,
+                .op = request.op,
+                .rank = s.bootstrap.rank(),
+                .wait_ns = s.options.wait_ns,
+                .oversubscribed = s.options.oversubscribed,
+                .fault = s.options.loop_fault}
+        );
+    });
+    return prepared;
+}
+
+/// [collective]
+PreparedOnGpu prepare_plan(State& s, const CaseRequest& request) {
+    const Refusal& refusal = s.ground.refusal(request.engine);
+    if (!refusal.reason.empty()) throw bootstrap::AgreedError{refusal.code, refusal.reason};
+    return request.engine == GpuEngine::host_driven ? prepare_host_driven(s, request)
+                                                    : prepare_on_device(s, request);
+}
+
+/// [collective]
+PreparedOnGpu prepare_alone(State& s, const CaseRequest& request) {
+    const Place place = s.ground.reserve(request.engine, 0, request.user_bytes);
+    PreparedOnGpu prepared{.collective = nullptr, .user_memory = place.user};
+    bootstrap::agree(s.bootstrap, [&] {
+        prepared.collective = std::make_unique<DeviceCopy>(request.bytes, request.mode);
+    });
+    return prepared;
+}
+
 }  // namespace
 
 std::string CudaEngine::unsuitable(bootstrap::Bootstrap& bootstrap) {
     std::string reason;
     const int devices = wall::device_count(reason);
     const std::string own =
-        devices > 0 ? "\n" + wall::device_info(device_of(bootstrap, devices)).uuid : reason;
+        devices > 0 ? std::string{"\n"} + wall::device_info(device_of(bootstrap, devices)).uuid : reason;
     std::set<std::string> seen;
     for (const std::string& gpu : bootstrap.all_gather(own)) {
         if (!gpu.starts_with("\n")) return gpu;
@@ -241,49 +341,22 @@ CudaEngine::CudaEngine(bootstrap::Bootstrap& bootstrap, host::Control& control, 
 
 CudaEngine::~CudaEngine() = default;
 
+const Refusal& CudaEngine::refusal(GpuEngine engine) {
+    return state_->ground.refusal(engine);
+}
+
+bool CudaEngine::has_copy_engines() const {
+    const std::vector<Gpu>& gpus = state_->gpus;
+    return std::ranges::all_of(gpus, [&](const Gpu& gpu) {
+        const bool room = !state_->bootstrap.shares_address_space() ||
+                          std::ranges::count(gpus, gpu.uuid, &Gpu::uuid) <= most_copying_ranks;
+        return gpu.memory_ops && room;
+    });
+}
+
 PreparedOnGpu CudaEngine::prepare(const CaseRequest& request) {
     State& s = *state_;
-    const bool alone = request.plan == nullptr;
-    Layout layout = alone ? Layout{} : Layout{*request.plan};
-    s.arena.reserve(layout.bytes() + request.user_bytes);
-    PreparedOnGpu prepared;
-    bootstrap::agree(s.bootstrap, [&] {
-        clear_connections(s, layout.bytes());
-        prepared.user_memory = s.arena.of(s.bootstrap.rank()) + layout.bytes();
-        if (alone) {
-            prepared.collective = std::make_unique<DeviceCopy>(request.bytes, request.mode);
-            return;
-        }
-        const schedule::Plan& plan = *request.plan;
-        ImageRequest image{
-            .rank = s.bootstrap.rank(),
-            .divisor = request.op == ReduceOp::avg ? static_cast<std::int32_t>(plan.members.size()) : 0,
-            .min_part_bytes = min_part_bytes,
-            .first_number = s.options.first_number,
-            .arenas = addresses(s)};
-        const Kernels kernels = kernels_of(request.dtype);
-        const Protocol protocol = plan.request.link.protocol;
-        const int copying = threads_for(request);
-        const int threads = copying + (protocol == Protocol::simple ? 32 : 0);
-        check_resident(s, kernels.of(protocol, true), plan.request.channels, threads);
-        prepared.collective = std::make_unique<Interpreter>(
-            s.control, *s.registration, s.arena.of(s.bootstrap.rank()), layout,
-            make_image(plan, layout, image),
-            InterpreterOptions{
-                .protocol = protocol,
-                .dtype = request.dtype,
-                .op = request.op,
-                .mode = request.mode,
-                .ranks = plan.request.ranks,
-                .rank = s.bootstrap.rank(),
-                .channels = plan.request.channels,
-                .slots = plan.request.slots,
-                .slot_bytes = plan.request.slot_bytes,
-                .threads = threads,
-                .wait_ns = s.options.wait_ns,
-                .counting = s.options.counting}
-        );
-    });
+    PreparedOnGpu prepared = request.plan == nullptr ? prepare_alone(s, request) : prepare_plan(s, request);
     // Nobody starts before everybody's counters are zero.
     s.bootstrap.barrier();
     prepared.empty_ns = measure_empty(*s.stream, request.mode);
@@ -306,8 +379,12 @@ std::string CudaEngine::unsupported(Protocol protocol) const {
     return protocol == Protocol::ll128 ? state_->torn_lines : "";
 }
 
+std::vector<std::int32_t> CudaEngine::staged_numa_nodes() const {
+    return state_->ground.numa_nodes();
+}
+
 void CudaEngine::close() {
-    state_->arena.close();
+    state_->ground.close();
 }
 
 DeviceClock CudaEngine::measure_clock() const {

@@ -15,6 +15,28 @@
 
 namespace ringscope::engine::cuda {
 
+/// The engines on GPUs: who plays a rank's program, and where its connections lie.
+///
+/// p2p          one kernel per rank, in the GPUs' own memory, which the ranks map
+/// staged       the same kernel, or copy engines that streams drive, in page-locked memory of the host: works
+///              where GPUs do not reach each other
+/// host_driven  the host, with a kernel for each part; slots in the sender's GPU memory where it can be
+/// mapped,
+///              else in memory of the host: any number of ranks per GPU
+enum class GpuEngine : std::int8_t { p2p, staged, host_driven };
+
+[[nodiscard]] constexpr const char* name_of(GpuEngine engine) {
+    if (engine == GpuEngine::staged) return "cuda-staged";
+    return engine == GpuEngine::p2p ? "cuda-p2p" : "cuda-host-driven";
+}
+
+/// What is left out of the host-driven loop, for tests that demand that the verifier finds it.
+enum class LoopFault : std::int8_t {
+    none,
+    unpublished,    ///< the part is announced but never copied into the slot
+    unsynchronised  ///< announced before the kernel that copies it is done; rank 0's comes late
+};
+
 /// A test's kernels, which count the bytes that their threads store, and the device memory where: a number
 /// per channel and end of the layout.
 struct CountingKernels {
@@ -27,9 +49,11 @@ struct CountingKernels {
 struct CudaOptions {
     std::int64_t wait_ns = 10'000'000'000;  ///< how long an op waits for a peer
     bool allow_shared_gpu = false;          ///< ranks of several processes may share a GPU
-    std::uint64_t first_number = 0;         ///< messages that count as sent before; tests begin near a wrap
-    CountingKernels counting{};             ///< a test: played instead of the untraced kernels
-    bool lying_peers = false;               ///< a test: what arrives at a peer is not what was sent
+    bool oversubscribed = false;     ///< ranks share cores: who waits on the host yields and sleeps early
+    std::uint64_t first_number = 0;  ///< messages that count as sent before; tests begin near a wrap
+    CountingKernels counting{};      ///< a test: played instead of the untraced kernels
+    bool lying_peers = false;        ///< a test: what arrives in a peer's GPU is not what was sent
+    LoopFault loop_fault = LoopFault::none;
 };
 
 /// The GPU of a rank.
@@ -37,6 +61,7 @@ struct Gpu {
     int index = 0;  ///< as the rank's process counts
     std::string name, uuid, pci_id;
     int multiprocessors = 0;
+    bool memory_ops = false;  ///< its streams can wait for counters in memory
 };
 
 /// How a device's clock stands to the host's: device = host + offset, within the error bound.
@@ -56,7 +81,9 @@ struct Defaults {
 };
 
 struct CaseRequest {
+    GpuEngine engine = GpuEngine::p2p;
     const schedule::Plan* plan = nullptr;  ///< null for a single rank
+    bool copy_engines = false;             ///< staged: they move the data, and no kernel waits
     DataType dtype = DataType::float32;
     ReduceOp op = ReduceOp::sum;
     Mode mode = Mode::isolated;
@@ -71,16 +98,21 @@ struct PreparedOnGpu {
     std::int64_t empty_ns = 0;         ///< time of an empty kernel in this mode
 };
 
-/// Engine cuda-p2p: one persistent kernel per rank interprets the rank's program; ranks reach each other's
-/// memory directly. The ranks are processes with a GPU each, or threads of one process whose kernels are on
-/// the GPUs at hand together. In a build without CUDA the constructor throws.
+/// Why an engine cannot be used here; an empty reason: it can.
+struct Refusal {
+    ExitCode code = ExitCode::ok;
+    std::string reason;
+};
+
+/// The GPUs of the ranks, and the engines that play on them. The ranks are processes with a GPU each, or
+/// threads of one process that share the GPUs at hand. In a build without CUDA the constructor throws.
 class CudaEngine {
  public:
-    static constexpr const char* name = "cuda-p2p";
-
-    /// "" where each rank has a GPU of its own and there are two or more; else why this engine is not what
+    /// "" where each rank has a GPU of its own and there are two or more; else why no engine of these is what
     /// `auto` means here. [collective]
     [[nodiscard]] static std::string unsuitable(bootstrap::Bootstrap& bootstrap);
+
+    // Engine cuda-p2p; the others are in engine/catalogue.hpp.
     [[nodiscard]] static bool has(Protocol protocol);
     /// Throws Error (unusable_engine) for a protocol that this engine does not have.
     [[nodiscard]] static schedule::LinkFormat format(Protocol protocol);
@@ -89,15 +121,23 @@ class CudaEngine {
         Protocol protocol, std::int64_t chunk_bytes, std::int32_t most_channels
     );
 
-    /// Takes a GPU, maps the control page, and lets every ordered pair of ranks write, read back and verify.
-    /// [collective] Throws AgreedError: usage for ranks of several processes on one GPU, unusable_engine,
-    /// out_of_memory.
+    /// Takes a GPU and maps the control page. [collective] Throws AgreedError: usage for ranks of several
+    /// processes on one GPU, unusable_engine, out_of_memory.
     CudaEngine(bootstrap::Bootstrap& bootstrap, host::Control& control, const CudaOptions& options);
     ~CudaEngine();
     CudaEngine(const CudaEngine&) = delete;
     CudaEngine& operator=(const CudaEngine&) = delete;
 
-    /// Makes an all-reduce ready; what was prepared before must be gone. [collective] Throws AgreedError.
+    /// Why an engine cannot be used here, the same on all ranks. The first time every ordered pair of ranks
+    /// writes, reads back and verifies, by kernels, through the memory that the engine uses. [collective]
+    [[nodiscard]] const Refusal& refusal(GpuEngine engine);
+
+    /// Whether the streams of all GPUs can play copy engines' work, and so few ranks share a GPU that they do
+    /// not stand in each other's queues.
+    [[nodiscard]] bool has_copy_engines() const;
+
+    /// Makes an all-reduce ready; what was prepared before must be gone. [collective] Throws AgreedError,
+    /// also for an engine that cannot be used here.
     [[nodiscard]] PreparedOnGpu prepare(const CaseRequest& request);
 
     /// Lets go of the peers' memory, so that every rank may free its own. Nothing can be prepared afterwards.
@@ -111,6 +151,9 @@ class CudaEngine {
     [[nodiscard]] std::int32_t most_channels() const;
     [[nodiscard]] DeviceClock measure_clock() const;  ///< of this rank's GPU, now
     [[nodiscard]] static CudaVersions versions();
+    /// NUMA nodes of all ranks' windows in memory of the host, -1 where not known; none where no engine that
+    /// uses them was asked for. [collective]
+    [[nodiscard]] std::vector<std::int32_t> staged_numa_nodes() const;
 
     struct State;
 

@@ -37,7 +37,7 @@ constexpr std::int64_t whole(std::int64_t bytes, std::int64_t unit) {
 void check_room(std::size_t has, int room, const char* what) {
     if (has <= static_cast<std::size_t>(room)) return;
     throw Error{
-        ExitCode::unusable_engine, "engine cuda-p2p has room for " + std::to_string(room) + " " + what +
+        ExitCode::unusable_engine, "the engines on GPUs have room for " + std::to_string(room) + " " + what +
                                        ", this schedule has " + std::to_string(has)};
 }
 
@@ -67,8 +67,8 @@ class ChannelImage {
  private:
     [[nodiscard]] End end(EndKey key) const {
         const std::int32_t rank = request_.rank;
-        std::byte* peer = request_.arenas[static_cast<std::size_t>(key.peer)];
-        std::byte* own = request_.arenas[static_cast<std::size_t>(rank)];
+        std::byte* peer = request_.memory[static_cast<std::size_t>(key.peer)];
+        std::byte* own = request_.memory[static_cast<std::size_t>(rank)];
         const auto slots = static_cast<std::uint64_t>(plan_.request.slots);
         End end;
         end.slots = key.sends ? peer + layout_.slots_at(key.peer, channel_, rank)
@@ -153,17 +153,6 @@ class ChannelImage {
     std::int32_t count_ = 0;
 };
 
-std::size_t most_messages(const Plan& plan) {
-    std::size_t most = 0;
-    for (const auto& programs : plan.programs) {
-        for (const Program& program : programs) {
-            for (const schedule::Op& op : program.ops)
-                most = std::max(most, static_cast<std::size_t>(op.recv_count + op.send_count));
-        }
-    }
-    return most;
-}
-
 }  // namespace
 
 Layout::Layout(const Plan& plan)
@@ -196,9 +185,20 @@ std::int64_t Layout::slots_at(std::int32_t rank, std::int32_t channel, std::int3
     return slots_begin_ + (channel * inboxes_ + index_of(rank, channel, {peer, false})) * inbox_bytes_;
 }
 
+std::size_t most_messages(const Plan& plan) {
+    std::size_t most = 0;
+    for (const auto& programs : plan.programs) {
+        for (const Program& program : programs) {
+            for (const schedule::Op& op : program.ops)
+                most = std::max(most, static_cast<std::size_t>(op.recv_count + op.send_count));
+        }
+    }
+    check_room(most, most_ports, "messages per op");
+    return most;
+}
+
 Image make_image(const Plan& plan, const Layout& layout, const ImageRequest& request) {
     const std::size_t messages = most_messages(plan);
-    check_room(messages, most_ports, "messages per op");
     check_room(static_cast<std::size_t>(layout.ends()), most_ends, "connections per rank and channel");
     Image image;
     image.records_at = static_cast<std::int32_t>(sizeof(ChannelHead) + layout.ends() * sizeof(End));

@@ -20,8 +20,8 @@ struct EndKey {
     auto operator<=>(const EndKey&) const = default;
 };
 
-/// Where the connections of a plan lie in each rank's arena: the counters of its own ends, which the other
-/// ranks write, and then the slots of what it receives. Every rank computes the same.
+/// Where the connections of a plan lie in each rank's arena or window: the counters of its own ends, which
+/// the other ranks write, and then the slots of what it receives. Every rank computes the same.
 class Layout {
  public:
     Layout() = default;  ///< of no connections
@@ -29,7 +29,7 @@ class Layout {
 
     /// The largest number of ends that a rank has on a channel.
     [[nodiscard]] std::int32_t ends() const { return ends_; }
-    /// Arena bytes that connections take, the same on all ranks.
+    /// Bytes that connections take, the same on all ranks.
     [[nodiscard]] std::int64_t bytes() const { return bytes_; }
     [[nodiscard]] const std::vector<EndKey>& ends_of(std::int32_t rank, std::int32_t channel) const {
         return keys_[static_cast<std::size_t>(channel)][static_cast<std::size_t>(rank)];
@@ -47,7 +47,10 @@ class Layout {
     std::int64_t inbox_bytes_ = 0, slots_begin_ = 0, bytes_ = 0;
 };
 
-/// Which message a row of a traced kernel belongs to.
+/// The largest number of messages of an op. Throws Error (unusable_engine) when kernels have no room for it.
+[[nodiscard]] std::size_t most_messages(const schedule::Plan& plan);
+
+/// Which message a row of a traced run belongs to.
 struct RowInfo {
     std::int32_t channel = 0, op = 0, message = 0;
     trace::Direction direction = trace::Direction::send;
@@ -67,7 +70,7 @@ struct ImageRequest {
     std::int32_t divisor = 0;         ///< > 0: the finishing ops divide by it
     std::int64_t min_part_bytes = 1;  ///< a part shorter than this is not worth a flag of its own
     std::uint64_t first_number = 0;   ///< messages that count as sent before; tests begin near a wrap
-    std::vector<std::byte*> arenas;   ///< of each rank, as this rank sees them
+    std::vector<std::byte*> memory;   ///< of each rank, where connections lie, as this rank's GPU sees it
 };
 
 /// Throws Error (unusable_engine) for a plan with more connections or peers per op than kernels have room

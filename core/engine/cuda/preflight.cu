@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>
 
+#include "cuda/cuda.hpp"
 #include "engine/cuda/kernel/memory.cuh"
 #include "engine/cuda/preflight.hpp"
 
@@ -16,7 +17,7 @@ constexpr std::int64_t region_bytes = data_at + words * 8;
 enum Finding : int { fine = 0, silent = 1, wrong_data = 2, wrong_read = 3 };
 
 struct Preflight {
-    std::byte* arenas[most_peers];
+    std::byte* memory[most_peers];  ///< of each rank
     int ranks, rank;
     std::int64_t wait_ns;
     int lying;
@@ -32,7 +33,7 @@ __device__ std::uint64_t expected(int src, int dst, int word) {
 
 /// Where `dst` has what `src` writes.
 __device__ std::byte* region(const Preflight& p, int dst, int src) {
-    return p.arenas[dst] + src * region_bytes;
+    return p.memory[dst] + src * region_bytes;
 }
 
 __device__ std::uint64_t* word_at(std::byte* region, std::int64_t offset) {
@@ -111,26 +112,27 @@ std::string faults_of(const int* findings, const bootstrap::Bootstrap& bootstrap
 
 }  // namespace
 
-void preflight(
-    bootstrap::Bootstrap& bootstrap, transport::Arena& arena, const ringscope::cuda::Stream& stream,
-    std::int64_t wait_ns, bool lying
+std::int64_t preflight_bytes(int ranks) {
+    return ranks * region_bytes;
+}
+
+std::string preflight(
+    bootstrap::Bootstrap& bootstrap, const std::vector<std::byte*>& memory, std::int64_t wait_ns, bool lying
 ) {
-    arena.reserve(bootstrap.size() * region_bytes);
-    bootstrap::agree(bootstrap, [&] {
-        if (bootstrap.size() > most_peers) throw Error{ExitCode::unusable_engine, "too many ranks"};
-        ringscope::cuda::zero(arena.of(bootstrap.rank()), bootstrap.size() * region_bytes, stream);
-        stream.synchronize();
-    });
+    bootstrap.barrier();
     std::string faults;
     bootstrap::agree(bootstrap, [&] {
+        if (bootstrap.size() > most_peers) throw Error{ExitCode::unusable_engine, "too many ranks"};
         const ringscope::cuda::PinnedMemory findings{most_peers * static_cast<std::int64_t>(sizeof(int))};
         Preflight p{};
-        for (int rank = 0; rank < bootstrap.size(); ++rank) p.arenas[rank] = arena.of(rank);
+        for (int rank = 0; rank < bootstrap.size(); ++rank)
+            p.memory[rank] = memory[static_cast<std::size_t>(rank)];
         p.ranks = bootstrap.size();
         p.rank = bootstrap.rank();
         p.wait_ns = wait_ns;
         p.lying = lying ? 1 : 0;
         p.findings = reinterpret_cast<int*>(findings.data());
+        const ringscope::cuda::Stream stream;
         check_pairs<<<bootstrap.size(), threads, 0, stream.get()>>>(p);
         ringscope::cuda::check(cudaGetLastError(), "cannot launch the preflight kernel");
         stream.synchronize();
@@ -140,9 +142,7 @@ void preflight(
     for (const std::string& one : bootstrap.all_gather(faults)) {
         if (!one.empty()) all += (all.empty() ? "" : "; ") + one;
     }
-    if (all.empty()) return;
-    throw bootstrap::AgreedError{
-        ExitCode::unusable_engine, "peer access between the GPUs does not work: " + all};
+    return all;
 }
 
 }  // namespace ringscope::engine::cuda

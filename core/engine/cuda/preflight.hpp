@@ -2,22 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "bootstrap/bootstrap.hpp"
-#include "cuda/cuda.hpp"
-#include "transport/arena.hpp"
 
 namespace ringscope::engine::cuda {
 
+/// Bytes of each rank's memory that the preflight uses.
+[[nodiscard]] std::int64_t preflight_bytes(int ranks);
+
 /// Lets every ordered pair of ranks write to each other, announce it, and verify at the owner what arrived;
 /// and read back across the link. By kernels that are resident at the same time, as those of an algorithm
-/// are: what the driver says of peer access is not enough. [collective]
-/// Throws AgreedError (unusable_engine) naming the pairs that failed and how.
-/// `lying`: writes something else, for a test of this test.
-void preflight(
-    bootstrap::Bootstrap& bootstrap, transport::Arena& arena, const ringscope::cuda::Stream& stream,
-    std::int64_t wait_ns, bool lying
+/// are: what the driver says is not enough. `memory[r]` is rank r's, as this rank's GPU sees it, zeroed by
+/// its owner. [collective] Returns the pairs that failed and how, the same on all ranks; "" when all is well.
+/// Throws AgreedError when the kernel cannot be run. `lying`: writes something else, for a test of this test.
+[[nodiscard]] std::string preflight(
+    bootstrap::Bootstrap& bootstrap, const std::vector<std::byte*>& memory, std::int64_t wait_ns, bool lying
 );
 
 }  // namespace ringscope::engine::cuda

@@ -25,13 +25,10 @@ std::set<std::pair<std::int32_t, std::int32_t>> sources_of(const Plan& plan, std
     return sources;
 }
 
-std::int64_t mailbox_bytes(const Plan& plan) {
-    return Mailbox::bytes(plan.request.slots, plan.request.slot_bytes);
-}
-
 End end_at(std::byte* mailbox, const Plan& plan) {
     End end;
     end.box = reinterpret_cast<Mailbox*>(mailbox);
+    end.first_slot = end.box->slots();
     end.slots = static_cast<std::uint64_t>(plan.request.slots);
     end.slot_bytes = plan.request.slot_bytes;
     return end;
@@ -39,15 +36,19 @@ End end_at(std::byte* mailbox, const Plan& plan) {
 
 }  // namespace
 
-Connections::Connections(bootstrap::Bootstrap& bootstrap, const Plan& plan) : rank_{bootstrap.rank()} {
-    const auto own = static_cast<std::int64_t>(sources_of(plan, rank_).size()) * mailbox_bytes(plan);
-    windows_ = transport::make_windows(bootstrap, own);
+Connections::Connections(bootstrap::Bootstrap& bootstrap, const Plan& plan, const SlotsOf& slots_of)
+    : rank_{bootstrap.rank()} {
+    const std::int64_t each = Mailbox::bytes(slots_of ? 0 : plan.request.slots, plan.request.slot_bytes);
+    windows_ =
+        transport::make_windows(bootstrap, static_cast<std::int64_t>(sources_of(plan, rank_).size()) * each);
     for (std::int32_t dst = 0; dst < plan.request.ranks; ++dst) {
         std::byte* mailbox = windows_->of(dst);
         for (const auto& [channel, src] : sources_of(plan, dst)) {
-            if (dst == rank_) inboxes_[{channel, src}] = Inbox{end_at(mailbox, plan)};
-            if (src == rank_) outboxes_[{channel, dst}] = Outbox{end_at(mailbox, plan)};
-            mailbox += mailbox_bytes(plan);
+            End end = end_at(mailbox, plan);
+            if (slots_of) end.first_slot = slots_of(channel, src, dst);
+            if (dst == rank_) inboxes_[{channel, src}] = Inbox{end};
+            if (src == rank_) outboxes_[{channel, dst}] = Outbox{end};
+            mailbox += each;
         }
     }
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -17,12 +18,18 @@
 
 namespace ringscope::engine::host {
 
+/// Where the slots of a connection begin, in an engine that has them elsewhere than in the host's windows.
+using SlotsOf = std::function<std::byte*(std::int32_t channel, std::int32_t src, std::int32_t dst)>;
+
 /// A rank's ends of all connections that a plan uses, in windows sized for exactly these. Counters and slots
 /// live on from one operation, and one message size, to the next.
 class Connections {
  public:
-    /// [collective] Throws AgreedError when there is not enough shared memory.
-    Connections(bootstrap::Bootstrap& bootstrap, const schedule::Plan& plan);
+    /// With `slots_of` the windows hold counters alone. [collective] Throws AgreedError when there is not
+    /// enough shared memory.
+    Connections(
+        bootstrap::Bootstrap& bootstrap, const schedule::Plan& plan, const SlotsOf& slots_of = nullptr
+    );
 
     /// The rank's program for this plan, made ready to run, channel after channel. With `reduce_divisor` > 0
     /// the finishing ops divide by it.

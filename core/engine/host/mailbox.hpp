@@ -24,13 +24,14 @@ struct Mailbox {
 /// One end of a connection, private to its rank. Its counter lives on across operations.
 struct End {
     Mailbox* box = nullptr;
-    std::uint64_t count = 0;  ///< slots this end has posted or consumed
-    std::uint64_t seen = 0;   ///< the other end's counter when it was last read
+    std::byte* first_slot = nullptr;  ///< behind the mailbox, or where else an engine has its slots
+    std::uint64_t count = 0;          ///< slots this end has posted or consumed
+    std::uint64_t seen = 0;           ///< the other end's counter when it was last read
     std::uint64_t slots = 0;
     std::int64_t slot_bytes = 0;
 
     [[nodiscard]] std::byte* slot() const {
-        return box->slots() + static_cast<std::int64_t>(count % slots) * slot_bytes;
+        return first_slot + static_cast<std::int64_t>(count % slots) * slot_bytes;
     }
 };
 

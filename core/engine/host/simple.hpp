@@ -20,18 +20,21 @@ struct Simple {
     static void play(
         const ReadyOp& op, const Buffers& buffers, Scratch& scratch, Waiter& waiter, Probe& probe
     ) {
+        play_parts(op, waiter, probe, [&](schedule::Range range) { move(op, range, buffers, scratch); });
+    }
+
+    /// The waits and posts around `move(range)`, which is called for one part after the other.
+    template <class Probe, class Move>
+    static void play_parts(const ReadyOp& op, Waiter& waiter, Probe& probe, Move move) {
         for (std::int64_t part = 0; part < op.parts; ++part) {
-            play_part(
-                op, schedule::cut(op.bytes, op.parts, part), part == 0, buffers, scratch, waiter, probe
-            );
+            play_part(op, schedule::cut(op.bytes, op.parts, part), part == 0, waiter, probe, move);
         }
     }
 
  private:
-    template <class Probe>
+    template <class Probe, class Move>
     static void play_part(
-        const ReadyOp& op, schedule::Range range, bool first, const Buffers& buffers, Scratch& scratch,
-        Waiter& waiter, Probe& probe
+        const ReadyOp& op, schedule::Range range, bool first, Waiter& waiter, Probe& probe, Move move
     ) {
         for (std::size_t i = 0; i < op.recvs.size(); ++i) {
             Inbox& inbox = *op.recvs[i].end;
@@ -40,7 +43,7 @@ struct Simple {
             );
         }
         for (std::size_t i = 0; i < op.sends.size(); ++i) await_credit(op, i, first, waiter, probe);
-        move(op, range, buffers, scratch);
+        move(range);
         for (std::size_t i = 0; i < op.sends.size(); ++i) {
             post(*op.sends[i].end);
             probe.sent(i, range.size, range.size);

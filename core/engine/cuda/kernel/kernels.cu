@@ -2,6 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/cuda/kernel/kernels.hpp"
 
+#include <algorithm>
+
+#include "engine/cuda/kernel/memory.cuh"
+#include "engine/cuda/kernel/move.cuh"
+
 namespace ringscope::engine::cuda {
 
 // One file per element type, so that they compile side by side.
@@ -18,6 +23,12 @@ Kernels kernels_uint64();
 
 namespace {
 __global__ void empty() {}
+
+__global__ void delay(std::int64_t ns) {
+    const std::int64_t begin = global_ns();
+    while (global_ns() - begin < ns) {
+    }
+}
 }  // namespace
 
 Kernels kernels_of(DataType dtype) {
@@ -57,6 +68,25 @@ void launch(
         cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), parameters, 0, stream.get()),
         "cannot launch the interpreter kernel"
     );
+}
+
+/// Two blocks per multiprocessor of a large GPU keep its memory busy; more would only queue.
+void launch_move(const void* kernel, const Move& move, const ringscope::cuda::Stream& stream) {
+    constexpr std::int64_t most_blocks = 264, block_bytes = 16 * move_threads;
+    const std::int64_t blocks =
+        std::clamp<std::int64_t>((move.bytes + block_bytes - 1) / block_bytes, 1, most_blocks);
+    void* parameters[] = {const_cast<Move*>(&move)};
+    ringscope::cuda::check(
+        cudaLaunchKernel(
+            kernel, dim3(static_cast<unsigned int>(blocks)), dim3(move_threads), parameters, 0, stream.get()
+        ),
+        "cannot launch the kernel that reduces"
+    );
+}
+
+void launch_delay(std::int64_t ns, const ringscope::cuda::Stream& stream) {
+    delay<<<1, 1, 0, stream.get()>>>(ns);
+    ringscope::cuda::check(cudaGetLastError(), "cannot launch a kernel that waits");
 }
 
 int resident_blocks(const void* kernel, int threads) {

@@ -5,6 +5,7 @@
 #include "engine/cuda/kernel/kernels.hpp"
 #include "engine/cuda/kernel/low_latency.cuh"
 #include "engine/cuda/kernel/low_latency_128.cuh"
+#include "engine/cuda/kernel/move.cuh"
 #include "engine/cuda/kernel/simple.cuh"
 #include "engine/cuda/kernel/watch.cuh"
 
@@ -56,7 +57,8 @@ Kernels make_kernels() {
         .low_latency_128 = reinterpret_cast<const void*>(&play_low_latency_128<T, NoWatch>),
         .low_latency_128_traced = reinterpret_cast<const void*>(&play_low_latency_128<T, TraceWatch>),
         .simple = reinterpret_cast<const void*>(&play_simple<T, NoWatch>),
-        .simple_traced = reinterpret_cast<const void*>(&play_simple<T, TraceWatch>)};
+        .simple_traced = reinterpret_cast<const void*>(&play_simple<T, TraceWatch>),
+        .move = reinterpret_cast<const void*>(&move_packs<T>)};
 }
 
 }  // namespace ringscope::engine::cuda

@@ -21,6 +21,7 @@ struct Kernels {
     const void* low_latency_128_traced = nullptr;
     const void* simple = nullptr;
     const void* simple_traced = nullptr;
+    const void* move = nullptr;  ///< launch_move: no interpreter, one part of an op
 
     [[nodiscard]] const void* of(Protocol protocol, bool traced) const {
         if (protocol == Protocol::ll) return traced ? low_latency_traced : low_latency;
