@@ -65,9 +65,10 @@ json to_json(const Description& d) {
          {{"min", totals.min}, {"mean", totals.mean}, {"max", totals.max}, {"total", totals.total}}},
         {"busiest_link_bytes", d.declared.busiest()},
         {"traffic_equal", !has_closed_form(d) ? json{} : json(d.declared == d.closed_form)},
-        {"options", d.options},
+        {"options", json::object()},
         {"links", json::array()},
         {"messages", json::array()}};
+    for (std::size_t i = 0; i < d.options.size(); ++i) root["options"][d.option_names[i]] = d.options[i];
     for (const schedule::DrawnMessage& m : d.messages) {
         root["messages"].push_back(
             {{"step", m.step},

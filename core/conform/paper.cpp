@@ -14,7 +14,8 @@ namespace {
 
 /// Two channels, for schedules that play another tree on each, and so many slices that slots are used again.
 schedule::PlanRequest wrapping(const Variant& variant, std::int32_t ranks, std::int64_t slots) {
-    constexpr std::int64_t slot_bytes = 64, channels = 2, slices = 5;
+    constexpr std::int64_t channels = 2, slices = 5;
+    const std::int64_t slot_bytes = std::max<std::int64_t>(64, variant.link.line_bytes);
     const std::int64_t message = variant.link.min_parts * variant.link.slot_payload(slot_bytes);
     schedule::PlanRequest request{
         .ranks = ranks,

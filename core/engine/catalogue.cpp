@@ -60,8 +60,10 @@ Defaults staged_defaults(const Sizing& s) {
         .slot_bytes = s.protocol == Protocol::ll ? 32 * KiB : 64 * KiB};
 }
 
-Defaults host_driven_defaults(const Sizing&) {
-    return {.channels = 1, .slots = 8, .slot_bytes = MiB};
+/// A part costs the host about 25 us, whatever its size, and nothing of it is hidden behind another.
+Defaults host_driven_defaults(const Sizing& s) {
+    const std::int64_t whole = (s.chunk_bytes + 4 * KiB) / (4 * KiB) * (4 * KiB);
+    return {.channels = 1, .slots = 4, .slot_bytes = std::clamp(whole, 64 * KiB, 32 * MiB)};
 }
 
 constexpr auto staged = cuda::GpuEngine::staged, host_driven = cuda::GpuEngine::host_driven;

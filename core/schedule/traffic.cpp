@@ -89,10 +89,13 @@ Description describe(
         .protocol = static_cast<Protocol>(algorithm.protocol),
         .ranks = ranks,
         .bytes = bytes,
+        .option_names = {},
         .options = request.options,
         .messages = {},
         .declared = LinkBytes{ranks},
         .closed_form = LinkBytes{ranks}};
+    for (std::int32_t i = 0; i < algorithm.option_count; ++i)
+        description.option_names.emplace_back(algorithm.options[i].name);
     if (ranks == 1) return description;
     const Plan plan = make_plan(algorithm, request);
     description.steps = plan.steps;

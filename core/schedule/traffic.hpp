@@ -59,6 +59,7 @@ struct Description {
     Protocol protocol = Protocol::simple;
     std::int32_t ranks = 0, steps = 0, chunks = 0;
     std::int64_t bytes = 0;
+    std::vector<std::string> option_names;
     std::vector<std::int64_t> options;
     std::vector<DrawnMessage> messages;  ///< in the order of steps; empty ones left out
     LinkBytes declared, closed_form;

@@ -94,7 +94,9 @@ def test_describe_json_has_every_field():
         "sent_bytes_per_rank",
         "busiest_link_bytes",
         "traffic_equal",
+        "options",
         "links",
+        "messages",
     }
     assert (told["algorithm"], told["protocol"], told["ranks"]) == ("ring-ll", "ll", 3)
     assert (told["bytes"], told["chunks"], told["steps"]) == (1000, 3, 4)
@@ -104,6 +106,20 @@ def test_describe_json_has_every_field():
     assert {key: link["declared_bytes"] for key, link in links.items()} == expected
     assert {key: link["closed_form_bytes"] for key, link in links.items()} == expected
     assert told["busiest_link_bytes"] == max(expected.values())
+    # 2(N-1) steps, in each of which every rank sends one chunk to the next.
+    messages = told["messages"]
+    assert [(m["step"], m["src"], m["dst"]) for m in messages] == [
+        (step, rank, (rank + 1) % 3) for step in range(4) for rank in range(3)
+    ]
+    assert {m["phase"] for m in messages if m["step"] < 2} == {"reduce-scatter"}
+    assert sum(m["bytes"] for m in messages) == sum(expected.values())
+
+
+def test_describe_takes_the_algorithms_options():
+    told = describe("parameter-server", 4, 1000, "--json", "--param", "servers=2").is_good().json
+    assert told["options"] == {"servers": 2, "dedicated": 0} and told["chunks"] == 2
+    describe("parameter-server", 4, 1000, "--param", "servers=65").complains(2, "servers=65", "ringscope list")
+    describe("ring-ll", 4, 1000, "--param", "servers=2").complains(2, "no option of ring-ll")
 
 
 def test_describe_as_text_says_the_same():

@@ -79,15 +79,13 @@ TEST(Shipped, first_light_compares_like_with_like_on_two_gpus) {
     EXPECT_EQ(expand(e).size(), 60U);  // 5 algorithms, 2 modes, 6 sizes
 }
 
-TEST(Shipped, host_in_the_loop_has_one_schedule_by_all_players) {
-    const Experiment e = shipped("host-in-the-loop");
-    EXPECT_THAT(e.engines, ElementsAre("cuda-p2p", "cuda-staged", "cuda-host-driven"));
-    EXPECT_THAT(
-        e.algorithms, ElementsAre(
-                          AlgorithmChoice{"ring-simple", {{"copy_engine", 0}}},
-                          AlgorithmChoice{"ring-simple", {{"copy_engine", 1}}}
-                      )
-    );
+TEST(Shipped, article_a_has_both_ways_and_nccl_with_and_without_peer_access) {
+    const Experiment e = shipped("article-a");
+    EXPECT_THAT(e.engines, ElementsAre("auto", "cuda-staged"));
+    EXPECT_EQ(e.measure.iterations, 10);
+    ASSERT_EQ(e.launch.env.size(), 2U);
+    EXPECT_THAT(e.launch.env[1].values, ElementsAre(std::pair<const std::string, std::string>{"NCCL_P2P_DISABLE", "1"}));
+    EXPECT_EQ(expand(e).size(), 42U);  // three algorithms by two engines and nccl, 6 sizes
 }
 
 TEST(Shipped, gradients_add_up_to_resnet_50) {

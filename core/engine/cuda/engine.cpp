@@ -31,10 +31,6 @@ constexpr std::int64_t least_capability = 7;
 /// Below this a part is not worth a flag of its own, or the calls that a copy takes.
 constexpr std::int64_t min_part_bytes = 32768, min_copied_bytes = 262144;
 
-/// Ranks of one process whose streams' queues do not stand in each other's way: three streams each, of the 32
-/// queues that a GPU has.
-constexpr std::ptrdiff_t most_copying_ranks = 8;
-
 /// Ranks of a host take its GPUs in turn; where each rank sees only its own, that is GPU 0.
 int device_of(const bootstrap::Bootstrap& bootstrap, int devices) {
     const auto& local = bootstrap.local_ranks();
@@ -345,12 +341,13 @@ const Refusal& CudaEngine::refusal(GpuEngine engine) {
     return state_->ground.refusal(engine);
 }
 
+/// Streams of one process share the queues of a GPU's copy engines: a stream that waits for a peer holds up
+/// the copies of another rank there, for which that peer may be waiting. Four ranks on two GPUs hang.
 bool CudaEngine::has_copy_engines() const {
     const std::vector<Gpu>& gpus = state_->gpus;
     return std::ranges::all_of(gpus, [&](const Gpu& gpu) {
-        const bool room = !state_->bootstrap.shares_address_space() ||
-                          std::ranges::count(gpus, gpu.uuid, &Gpu::uuid) <= most_copying_ranks;
-        return gpu.memory_ops && room;
+        const bool alone = std::ranges::count(gpus, gpu.uuid, &Gpu::uuid) == 1;
+        return gpu.memory_ops && (alone || !state_->bootstrap.shares_address_space());
     });
 }
 

@@ -132,8 +132,7 @@ class CudaEngine {
     /// writes, reads back and verifies, by kernels, through the memory that the engine uses. [collective]
     [[nodiscard]] const Refusal& refusal(GpuEngine engine);
 
-    /// Whether the streams of all GPUs can play copy engines' work, and so few ranks share a GPU that they do
-    /// not stand in each other's queues.
+    /// Whether the streams of all GPUs can play copy engines' work, and no ranks of one process share a GPU.
     [[nodiscard]] bool has_copy_engines() const;
 
     /// Makes an all-reduce ready; what was prepared before must be gone. [collective] Throws AgreedError,
