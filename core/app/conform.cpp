@@ -142,13 +142,6 @@ conform::Extent extent_of(const options::Options& options) {
     return options.full ? conform::Extent::full : conform::Extent::reduced;
 }
 
-/// Links on paper are those of the engine that has the protocol.
-schedule::LinkFormat any_format(Protocol protocol) {
-    using engine::host::HostEngine;
-    return HostEngine::has(protocol) ? HostEngine::format(protocol)
-                                     : engine::cuda::CudaEngine::format(protocol);
-}
-
 /// Without ranks: for many numbers of them, what can be shown without running anything.
 ExitCode conform_on_paper(const options::Options& options) {
     const plugin::PluginRegistry registry = find_plugins(options);
@@ -161,7 +154,7 @@ ExitCode conform_on_paper(const options::Options& options) {
         code = worst(
             code,
             conform::check_on_paper(
-                conform::variants_of(*found->algorithm, any_format),
+                conform::variants_of(*found->algorithm, engine::host::HostEngine::format),
                 conform::numbers_of_ranks(extent_of(options)), [&](const Group& group) { printer.add(group); }
             )
         );

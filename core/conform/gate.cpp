@@ -62,7 +62,7 @@ Gate::Gate(
       report_{std::move(report)} {}
 
 ExitCode Gate::run(const std::string& id, const std::string& engine) {
-    if (const plugin::Found* found = registry_.find(id)) return run_schedule(*found->algorithm, engine);
+    if (const plugin::Found* found = registry_.find(id)) return try_schedule(*found->algorithm, engine);
     return run_groups(
         {.as_it_is = {.id = id},
          .engine = engine,
@@ -71,6 +71,19 @@ ExitCode Gate::run(const std::string& id, const std::string& engine) {
          .ranks = bootstrap_.size(),
          .extent = extent_}
     );
+}
+
+/// An engine that cannot play the algorithm is no reason to leave the others out.
+ExitCode Gate::try_schedule(const ringscope_algorithm& algorithm, const std::string& engine) {
+    try {
+        return run_schedule(algorithm, engine);
+    } catch (const Error& e) {
+        if (e.code() != ExitCode::unusable_engine) throw;
+        Group group{.name = "engine"};
+        group.fail(e.code(), e.what());
+        report(group);
+        return group.code;
+    }
 }
 
 ExitCode Gate::run_schedule(const ringscope_algorithm& algorithm, const std::string& engine) {
@@ -118,13 +131,14 @@ ExitCode Gate::expect_refusal(const Subject& subject) {
 
 ExitCode Gate::run_groups(const Subject& subject) {
     ExitCode code = ExitCode::ok;
+    bool any_ran = false;
     for (const CaseGroup& cases : case_groups(subject)) {
-        Group group = run_group(cases);
-        if (!subject.opaque && group.skipped > 0) group.fail(ExitCode::internal, "skipped: " + group.remark);
+        const Group group = run_group(cases);
         report(group);
-        code = worst(code, group.code);
+        any_ran = any_ran || group.code != ExitCode::skipped;
+        if (group.code != ExitCode::skipped) code = worst(code, group.code);
     }
-    return code;
+    return any_ran ? code : ExitCode::skipped;
 }
 
 Group Gate::run_group(const CaseGroup& cases) {
@@ -133,8 +147,7 @@ Group Gate::run_group(const CaseGroup& cases) {
     bench::Runner runner{bootstrap_, cases.experiment, registry_,
                          engines_,   watchdog_,        {bootstrap_.rank() == 0 ? &tally : nullptr, nullptr}};
     try {
-        const ExitCode code = runner.run(expand(cases.experiment));
-        if (code != ExitCode::skipped) group.code = code;
+        group.code = runner.run(expand(cases.experiment));
     } catch (const engine::host::StuckError&) {
         group.code = ExitCode::timeout;
         group.first_failure = runner.first_fault();

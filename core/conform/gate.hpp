@@ -39,6 +39,7 @@ class Gate {
     ExitCode run(const std::string& id, const std::string& engine);
 
  private:
+    [[nodiscard]] ExitCode try_schedule(const ringscope_algorithm& algorithm, const std::string& engine);
     [[nodiscard]] ExitCode run_schedule(const ringscope_algorithm& algorithm, const std::string& engine);
     [[nodiscard]] ExitCode check_paper(const std::vector<Variant>& variants);
     [[nodiscard]] ExitCode expect_refusal(const Subject& subject);

@@ -16,7 +16,7 @@ enum class Extent { reduced, full };
 struct Group {
     std::string name;
     std::int64_t passed = 0, failed = 0;
-    std::int64_t skipped = 0;      ///< cases that a library cannot run; a plugin's algorithm has none
+    std::int64_t skipped = 0;      ///< cases that a library or this machine cannot run
     std::string remark{};          ///< what was found out besides, or ""
     std::string first_failure{};   ///< which check it was and why it failed, or ""
     ExitCode code = ExitCode::ok;  ///< the worst of the failures

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 
 #include "base/error.hpp"
 
@@ -50,18 +49,21 @@ std::vector<Variant> with_options(const Variant& usual) {
     return all;
 }
 
-std::optional<Variant> with_protocol(const Variant& own, Protocol protocol, const FormatOf& format_of) {
-    const auto number = static_cast<std::uint32_t>(protocol);
-    if (protocol == own.link.protocol || (own.algorithm.protocols >> number & 1u) == 0) return std::nullopt;
-    Variant other = own;
-    other.choice.words["protocol"] = name_of(protocol);
-    try {
-        other.link = format_of(protocol);
-    } catch (const Error& e) {
-        if (e.code() != ExitCode::unusable_engine) throw;
-        return std::nullopt;
+/// What an engine has of the protocols that the algorithm names, its own first.
+std::vector<schedule::LinkFormat> links_of(const ringscope_algorithm& algorithm, const FormatOf& format_of) {
+    std::vector<schedule::LinkFormat> links;
+    const auto own = static_cast<Protocol>(algorithm.protocol);
+    for (const Protocol protocol : {own, Protocol::ll, Protocol::ll128, Protocol::simple}) {
+        const bool named = (algorithm.protocols >> static_cast<std::uint32_t>(protocol) & 1u) != 0;
+        if (protocol != own && !named) continue;
+        if (std::ranges::count(links, protocol, &schedule::LinkFormat::protocol) > 0) continue;
+        try {
+            links.push_back(format_of(protocol));
+        } catch (const Error& e) {
+            if (e.code() != ExitCode::unusable_engine) throw;
+        }
     }
-    return other;
+    return links;
 }
 
 bool has_chunks(const ringscope_algorithm& algorithm, const schedule::PlanRequest& request) {
@@ -87,16 +89,17 @@ bool Variant::supports(std::int32_t ranks) const {
 }
 
 std::vector<Variant> variants_of(const ringscope_algorithm& algorithm, const FormatOf& format_of) {
-    const Variant own{
-        algorithm,
-        {.id = algorithm.id},
-        format_of(static_cast<Protocol>(algorithm.protocol)),
-        schedule::usual_options(algorithm)};
-    std::vector<Variant> all{own};
-    for (const Protocol protocol : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
-        if (const auto other = with_protocol(own, protocol, format_of)) all.push_back(*other);
+    const std::vector<schedule::LinkFormat> links = links_of(algorithm, format_of);
+    if (links.empty())
+        throw Error{
+            ExitCode::unusable_engine,
+            std::string{algorithm.id} + ": the engine has none of the protocols that it can be played with"};
+    std::vector<Variant> all;
+    for (const schedule::LinkFormat& link : links) {
+        all.push_back({algorithm, {.id = algorithm.id}, link, schedule::usual_options(algorithm)});
+        if (all.size() > 1) all.back().choice.words["protocol"] = name_of(link.protocol);
     }
-    std::ranges::copy(with_options(own), std::back_inserter(all));
+    std::ranges::copy(with_options(Variant{all.front()}), std::back_inserter(all));
     return all;
 }
 

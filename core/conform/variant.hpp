@@ -25,9 +25,10 @@ struct Variant {
 /// What an engine's links look like; throws Error (unusable_engine) for a protocol that it does not have.
 using FormatOf = std::function<schedule::LinkFormat(Protocol)>;
 
-/// The algorithm as it is, then with each other protocol that it names and the engine has, then with its
-/// options at their bounds and next to the lower one, at most two of them changed at a time. Throws Error
-/// where the engine does not have the algorithm's own protocol.
+/// The algorithm as it is (where the engine lacks its own protocol, with the first that it has), then with
+/// each other protocol that it names, then with its options at their bounds and next to the lower one, at
+/// most two of them changed at a time. Throws Error (unusable_engine) where the engine has none of its
+/// protocols.
 [[nodiscard]] std::vector<Variant> variants_of(
     const ringscope_algorithm& algorithm, const FormatOf& format_of
 );

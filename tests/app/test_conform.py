@@ -41,6 +41,15 @@ def test_the_same_plugin_without_a_fault_passes(ranks):
     assert f"conform control-honest on {ranks} ranks: " in done.out and ", 0 failed" in done.out
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+def test_number_of_ranks_without_a_schedule_must_be_refused(ranks):
+    done = conform(ranks, "control-even-ranks-only", "--plugin-path", CONTROLS, "--json").is_good()
+    [control] = done.json
+    names = [group["group"] for group in control["groups"]]
+    assert names == ["refusal"] if ranks == 3 else "types" in names
+    assert control["passed"] > 0
+
+
 @pytest.mark.parametrize(
     "mutant", ["mutant-extra-send", "mutant-dropped-op", "mutant-sent-twice", "mutant-law"]
 )
@@ -70,9 +79,9 @@ def test_baseline_mpi_passes_with_what_mpi_lacks(ranks):
 
 def test_all_algorithms_of_a_plugin_are_checked_on_paper():
     done = ringscope("conform", PLUGINS / "ring.so", "--json").is_good()
-    assert [one["algorithm"] for one in done.json] == ["ring-ll", "ring-simple"]
+    assert [one["algorithm"] for one in done.json] == ["ring-ll", "ring-ll128", "ring-simple"]
     # 11 numbers of ranks, 3 to 8 slots each.
-    assert [one["groups"][0]["passed"] for one in done.json] == [66, 66]
+    assert [one["groups"][0]["passed"] for one in done.json] == [66, 66, 66]
 
 
 @pytest.mark.parametrize(

@@ -148,6 +148,19 @@ def test_mpi_reduces_the_integers_that_it_has(tmp_path, dtype):
     exact_cases(done, 4)
 
 
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_mpi_says_where_it_needed_an_operation_of_the_users(tmp_path, ranks):
+    text = """
+sweep: {algorithms: [mpi], sizes: [40002], dtypes: [float32, float16, bfloat16], ops: [sum, max, avg], in_place: [false, true]}
+measure: {warmup: 0, iterations: 2}
+"""
+    done = run(ranks, write_yaml(tmp_path, text), "--json")
+    exact_cases(done, 3 * 3 * 2)
+    for case in done.json["cases"]:
+        alone = case["dtype"] == "float32" and case["op"] != "avg"
+        assert case["reason"] == ("" if alone else "user op"), case
+
+
 def test_eight_bit_floats_are_nccls_alone_and_skipped_elsewhere(tmp_path):
     text = """
 sweep: {algorithms: [ring-simple, mpi], sizes: [4096], dtypes: [float8_e4m3, float8_e5m2, float32]}

@@ -28,7 +28,7 @@ TEST(Paper, Full_IsEveryNumberOfRanks) {
 /// Six numbers of slots on each number of ranks; one rank needs no schedule.
 TEST(Paper, RingIsProvedWithThreeToEightSlots) {
     const int most = sanitized ? 4 : 9;
-    for (const std::string id : {"ring-ll", "ring-simple"}) {
+    for (const std::string id : {"ring-ll", "ring-ll128", "ring-simple"}) {
         const Group group = prove(host_variants(id), up_to(most));
         EXPECT_EQ(group.passed, 6 * (most - 1)) << id << ": " << group.first_failure;
         EXPECT_EQ(group.failed, 0);

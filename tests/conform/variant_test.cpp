@@ -39,13 +39,33 @@ TEST(Variants, OfOptions_AreTheirBoundsAlsoTogether) {
 
 TEST(Variants, OfProtocols_AreThoseOfTheEngine) {
     const std::vector<Variant> variants = host_variants("two-shot");
-    ASSERT_EQ(variants.size(), 2u);  // the host has no LL128
+    ASSERT_EQ(variants.size(), 3u);
     EXPECT_EQ(variants[0].link.protocol, Protocol::simple);
-    EXPECT_EQ(variants[1].link.protocol, Protocol::ll);
     EXPECT_EQ(variants[1].choice.word("protocol"), "ll");
+    EXPECT_EQ(variants[2].choice.word("protocol"), "ll128");
 }
 
-TEST(Variants, WithoutTheOwnProtocol_AreAnError) {
+TEST(Variants, OfProtocolsThatTheEngineLacks_AreLeftOut) {
+    const auto simple_alone = [](Protocol protocol) {
+        if (protocol != Protocol::simple) throw Error{ExitCode::unusable_engine, "not here"};
+        return engine::host::HostEngine::format(protocol);
+    };
+    EXPECT_EQ(variants_of(algorithm_named("two-shot"), simple_alone).size(), 1u);
+}
+
+/// One-shot is LL, where there is LL.
+TEST(Variants, WithoutTheOwnProtocol_BeginWithTheFirstThereIs) {
+    const auto simple_alone = [](Protocol protocol) {
+        if (protocol != Protocol::simple) throw Error{ExitCode::unusable_engine, "not here"};
+        return engine::host::HostEngine::format(protocol);
+    };
+    const std::vector<Variant> variants = variants_of(algorithm_named("one-shot"), simple_alone);
+    ASSERT_EQ(variants.size(), 1u);
+    EXPECT_EQ(variants[0].link.protocol, Protocol::simple);
+    EXPECT_EQ(variants[0].choice.word("protocol"), "");
+}
+
+TEST(Variants, WithoutAnyProtocol_AreAnError) {
     const auto nothing = [](Protocol) -> schedule::LinkFormat {
         throw Error{ExitCode::unusable_engine, "no protocol at all"};
     };
