@@ -152,7 +152,7 @@ def test_mpi_reduces_the_integers_that_it_has(tmp_path, dtype):
 def test_mpi_says_where_it_needed_an_operation_of_the_users(tmp_path, ranks):
     text = """
 sweep: {algorithms: [mpi], sizes: [40002], dtypes: [float32, float16, bfloat16], ops: [sum, max, avg], in_place: [false, true]}
-measure: {warmup: 0, iterations: 2}
+measure: {warmup: 0, iterations: 2, start: barrier}
 """
     done = run(ranks, write_yaml(tmp_path, text), "--json")
     exact_cases(done, 3 * 3 * 2)
