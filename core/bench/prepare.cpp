@@ -139,8 +139,12 @@ ringscope_tuning Preparer::tuning_of(
     const ringscope_place place = schedule::place_of(request, 0);
     if (algorithm.tune != nullptr && algorithm.tune(&place, point.bytes, &tuning) != RINGSCOPE_OK)
         throw Error{ExitCode::internal, point.algorithm.id + ": the plugin's tune() failed"};
-    // A plugin need not know which protocols an engine has.
-    const std::vector<std::int32_t> protocols = playable(algorithm, engine);
+    // A plugin need not know which protocols an engine has, nor what this machine's links are.
+    std::vector<std::int32_t> protocols = playable(algorithm, engine);
+    std::erase_if(protocols, [&](std::int32_t p) {
+        return engine.gpu && engines_.cuda != nullptr &&
+               !engines_.cuda->unsupported(static_cast<Protocol>(p)).empty();
+    });
     const bool played = std::ranges::find(protocols, tuning.protocol) != protocols.end();
     if (can_use(algorithm, tuning.protocol) && !played && !protocols.empty())
         tuning.protocol = protocols.front();

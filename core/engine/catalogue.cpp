@@ -17,9 +17,9 @@ using host::HostEngine;
 
 constexpr std::int64_t KiB = 1024, MiB = 1024 * KiB;
 
-/// A kernel's reads of the host's memory reach about two thirds of what a copy engine does, and from here on
-/// that costs more than the calls for its copies.
-constexpr std::int64_t least_for_copy_engines = 4 * MiB;
+/// A kernel's reads of the host's memory reach about three quarters of what a copy engine does; from here on
+/// that costs more than what copies cost beside the bytes.
+constexpr std::int64_t least_for_copy_engines = 32 * MiB;
 
 bool has_ll_and_simple(Protocol protocol) {
     return protocol == Protocol::ll || protocol == Protocol::simple;
@@ -44,8 +44,8 @@ Defaults p2p_defaults(const Sizing& s) {
 }
 
 Defaults copy_engine_defaults(const Sizing& s) {
-    const std::int64_t slot = s.chunk_bytes / 16 / (4 * KiB) * (4 * KiB);
-    return {.channels = 1, .slots = 8, .slot_bytes = std::clamp(slot, 256 * KiB, 2 * MiB)};
+    const std::int64_t slot = s.chunk_bytes / 8 / (4 * KiB) * (4 * KiB);
+    return {.channels = 1, .slots = 4, .slot_bytes = std::clamp(slot, 256 * KiB, 8 * MiB)};
 }
 
 /// Few channels: their polls and stores share one link to the host, which a few blocks fill.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "direct.hpp"
 
+#include <string_view>
+
 #include "direct_law.hpp"
 #include "ringscope/plugin.hpp"
 
@@ -19,9 +21,22 @@ int one_chunk_per_rank(int ranks) {
 
 constexpr std::uint32_t any_protocol = 1u << RINGSCOPE_LL | 1u << RINGSCOPE_LL128 | 1u << RINGSCOPE_SIMPLE;
 
-/// Flags in the data while a rank's part is short, then full bandwidth.
+/// By measurement (docs/performance-notes.md): the largest messages for which flags in the data are fastest.
+struct Limits {
+    std::int64_t low_latency, low_latency_128;
+};
+
+Limits limits_on(std::string_view engine) {
+    if (engine == "cuda-p2p") return {128 << 10, 4 << 20};
+    if (engine == "cuda-staged") return {256 << 10, 0};
+    return {128, 0};
+}
+
 std::int32_t by_size(const ringscope_place*, std::int64_t bytes, ringscope_tuning* tuning) {
-    tuning->protocol = bytes <= (256 << 10) ? RINGSCOPE_LL : RINGSCOPE_SIMPLE;
+    const Limits limits = limits_on(tuning->engine);
+    tuning->protocol = bytes <= limits.low_latency       ? RINGSCOPE_LL
+                       : bytes <= limits.low_latency_128 ? RINGSCOPE_LL128
+                                                         : RINGSCOPE_SIMPLE;
     return RINGSCOPE_OK;
 }
 

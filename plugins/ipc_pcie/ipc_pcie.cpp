@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The ringscope authors
 // SPDX-License-Identifier: Apache-2.0
+#include <string_view>
+
 #include "../direct/direct.hpp"
 #include "ipc_pcie_law.hpp"
 #include "ringscope/plugin.hpp"
@@ -31,9 +33,11 @@ int one_chunk_or_one_per_rank(int ranks) {
     return ranks == 2 ? 1 : ranks;
 }
 
-/// Flags in the data while the trip to the other side is what takes the time.
+/// By measurement (docs/performance-notes.md): flags in the data while the trip to the other side is what
+/// takes the time.
 std::int32_t by_size(const ringscope_place*, std::int64_t bytes, ringscope_tuning* tuning) {
-    tuning->protocol = bytes <= (256 << 10) ? RINGSCOPE_LL : RINGSCOPE_SIMPLE;
+    const std::int64_t limit = std::string_view{tuning->engine} == "host-shm" ? 128 : 256 << 10;
+    tuning->protocol = bytes <= limit ? RINGSCOPE_LL : RINGSCOPE_SIMPLE;
     return RINGSCOPE_OK;
 }
 
