@@ -45,7 +45,7 @@ Defaults p2p_defaults(const Sizing& s) {
 
 Defaults copy_engine_defaults(const Sizing& s) {
     const std::int64_t slot = s.chunk_bytes / 8 / (4 * KiB) * (4 * KiB);
-    return {.channels = 1, .slots = 4, .slot_bytes = std::clamp(slot, 256 * KiB, 8 * MiB)};
+    return {.channels = 1, .slots = 8, .slot_bytes = std::clamp(slot, 256 * KiB, 8 * MiB)};
 }
 
 /// Few channels: their polls and stores share one link to the host, which a few blocks fill.

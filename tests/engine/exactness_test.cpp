@@ -149,7 +149,7 @@ std::vector<int> rank_counts() {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Engine, Exactness, testing::Combine(testing::ValuesIn(all_algorithms), testing::ValuesIn(rank_counts())),
+    Engine, Exactness, testing::Combine(testing::ValuesIn(shapes), testing::ValuesIn(rank_counts())),
     test_name
 );
 
