@@ -7,6 +7,7 @@ function(ringscope_module name)
         target_link_libraries(ringscope_${name}
             PUBLIC ${arg_USES}
             PRIVATE ringscope::flags ${arg_PRIVATE_USES})
+        target_compile_options(ringscope_${name} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
     else()
         add_library(ringscope_${name} INTERFACE)
         target_include_directories(ringscope_${name} INTERFACE ${PROJECT_SOURCE_DIR}/core)
@@ -15,11 +16,12 @@ function(ringscope_module name)
     add_library(ringscope::${name} ALIAS ringscope_${name})
 endfunction()
 
-# ringscope_hot(NAME ...): modules that tests spend their time in. Sanitizer builds optimise these and nothing else, since
-# optimised code takes them twice as long to compile.
+# ringscope_hot(NAME ...): modules that move or look at data. They alone are optimised in full; sanitizer builds optimise
+# nothing else at all. Optimised code takes twice as long to compile, and the rest runs once per case.
 function(ringscope_hot)
     foreach(name ${ARGN})
-        target_compile_options(ringscope_${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
+        target_compile_options(ringscope_${name} PRIVATE
+            $<$<CONFIG:RelWithDebInfo>:-O1> $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O3>)
     endforeach()
 endfunction()
 

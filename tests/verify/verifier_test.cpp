@@ -154,5 +154,21 @@ TEST(Verifier, EmptyMessage_IsOk) {
     EXPECT_TRUE(verifier.check(output, &input, 0, 0).ok());
 }
 
+/// Of ranks 0 to 3 only 1 and 3 take part: the others' outputs must stay as they were poisoned.
+TEST(Verifier, OutputOfARankThatOnlyServes_IsLeftAlone) {
+    const Pattern pattern{DataType::float32, ReduceOp::sum, {1, 3}, VerifyMode::exact};
+    const Verifier verifier{pattern};
+    GuardedBuffer output{400};
+    output.poison();
+    EXPECT_TRUE(verifier.check(output, nullptr, 0, 7).ok());
+    EXPECT_FALSE(verifier.check(output, nullptr, 1, 7).ok());
+    pattern.fill_expected(output.data(), 100, 7);
+    EXPECT_TRUE(verifier.check(output, nullptr, 1, 7).ok());
+    EXPECT_THAT(verifier.check(output, nullptr, 0, 7).what, HasSubstr("this rank takes no part"));
+    output.poison();
+    output.data()[399] = std::byte{0};
+    EXPECT_THAT(verifier.check(output, nullptr, 2, 7).what, HasSubstr("written at byte 399"));
+}
+
 }  // namespace
 }  // namespace ringscope::verify
