@@ -24,10 +24,6 @@ struct Fold {
     [[nodiscard]] int player_of(int rank) const { return paired(rank) ? rank / 2 : rank - pairs; }
 };
 
-void send_stored(Player& p, int to, Chunks c, Local from) {
-    p.op({.send = to, .local = from, .chunks = c});
-}
-
 /// Recursive halving: at distance d = P/2 .. 1 partners split the range of chunks that both have, each keeps
 /// the half it is in. Message for message, so that one slot per direction is enough.
 void halve(Player& p, const Fold& fold, int player) {
@@ -35,7 +31,7 @@ void halve(Player& p, const Fold& fold, int player) {
     for (int d = fold.players / 2; d >= 1; d /= 2) {
         const int partner = fold.rank_of(player ^ d), keeps = player / d * d, gives = (player ^ d) / d * d;
         for (int i = 0; i < d; ++i) {
-            send_stored(p, partner, chunk(gives + i), from);
+            p.op({.send = partner, .local = from, .chunks = chunk(gives + i)});
             p.op(
                 {.recv = partner,
                  .local = from,
@@ -54,7 +50,7 @@ void gather(Player& p, const Fold& fold, int player) {
     for (int d = 1; d < fold.players; d *= 2) {
         const int partner = fold.rank_of(player ^ d), has = player / d * d, lacks = (player ^ d) / d * d;
         for (int i = 0; i < d; ++i) {
-            send_stored(p, partner, chunk(has + i), Local::output);
+            p.op({.send = partner, .local = Local::output, .chunks = chunk(has + i)});
             p.recv(partner, chunk(lacks + i));
         }
     }
@@ -70,7 +66,7 @@ void play_slice(Player& p, const Fold& fold) {
     if (!gives) halve(p, fold, fold.player_of(r));
     p.phase(Phase::all_gather);
     if (!gives) gather(p, fold, fold.player_of(r));
-    if (takes) send_stored(p, r - 1, all, Local::output);
+    if (takes) p.op({.send = r - 1, .local = Local::output, .chunks = all});
     if (gives) p.recv(r + 1, all);
 }
 
