@@ -158,7 +158,7 @@ class EveryNumber : public testing::TestWithParam<std::string> {};
 TEST_P(EveryNumber, AllTypesTimesAllOperations) {
     for (int type = 0; type < RINGSCOPE_DTYPE_COUNT; ++type) {
         const auto dtype = static_cast<DataType>(type);
-        if (!reduce::has(dtype)) continue;
+        if (!reduce::has(dtype) || (sanitized && type % 3 != 0)) continue;
         for (int op = 0; op < RINGSCOPE_REDUCTION_COUNT; op += sanitized ? 2 : 1) {
             expect_exact(GetParam(), 3, {3, 256, 1}, {dtype, static_cast<ReduceOp>(op)}, {257});
         }
