@@ -47,8 +47,8 @@ void ll128_race() {
     bootstrap::run_as_threads(2, [&](bootstrap::Bootstrap& bootstrap) {
         const auto windows = transport::make_windows(bootstrap, Mailbox::bytes(1, slot_bytes));
         auto* box = reinterpret_cast<Mailbox*>(windows->of(0));
-        Outbox outbox{{.box = box, .slots = 1, .slot_bytes = slot_bytes}};
-        Inbox inbox{{.box = box, .slots = 1, .slot_bytes = slot_bytes}};
+        Outbox outbox{{.box = box, .first_slot = box->slots(), .slots = 1, .slot_bytes = slot_bytes}};
+        Inbox inbox{{.box = box, .first_slot = box->slots(), .slots = 1, .slot_bytes = slot_bytes}};
         ReadyOp op{.recvs = {}, .sends = {}, .bytes = {0, bytes}};
         if (bootstrap.rank() == 0) {
             op.recvs.push_back({&inbox, {}});
