@@ -70,7 +70,7 @@ TEST(Cut, Parts_CoverTheWholeInOrder) {
 
 TEST(Proof, AllSchedules_HoldEachRankOnce_ForUpTo64Ranks) {
     for (const ringscope_algorithm* algorithm : all_schedules()) {
-        for (int ranks = 2; ranks <= (sanitized ? 12 : 64); ++ranks) {
+        for (int ranks = 2; ranks <= (sanitized ? 6 : 64); ++ranks) {
             const auto programs = programs_of(*algorithm, ranks, 1);
             EXPECT_EQ(disprove_both(programs, chunks_for(*algorithm, ranks), 1), "")
                 << algorithm->id << " N=" << ranks;
@@ -197,7 +197,7 @@ TEST(Rehearsal, LeastSlotsOfRingAndTwoShot_ArePartsPlusOne) {
 
 TEST(Plan, AllSchedules_PassWithThreeToEightSlots) {
     for (const ringscope_algorithm* algorithm : all_schedules()) {
-        for (int ranks : sanitized ? std::vector{2, 3, 5} : std::vector{2, 3, 4, 5, 6, 7, 8, 16, 33}) {
+        for (int ranks : sanitized ? std::vector{2, 3} : std::vector{2, 3, 4, 5, 6, 7, 8, 16, 33}) {
             for (std::int64_t slots = 3; slots <= 8; ++slots) {
                 for (const LinkFormat& link : {simple, ll}) {
                     EXPECT_NO_THROW((void)make_plan(
