@@ -7,6 +7,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "base/params.hpp"
 #include "base/text.hpp"
 
 namespace ringscope::config {
@@ -15,10 +16,7 @@ namespace {
 constexpr std::array<std::string_view, 1> planned_algorithms{"hierarchical"};
 constexpr std::array<std::string_view, 2> planned_engines{"nccl", "simgrid"};
 
-/// The schema knows these; the others are an algorithm's own options.
-constexpr std::array<std::string_view, 6> common_params{"channels", "slots",       "slot_bytes",
-                                                        "threads",  "copy_engine", "protocol"};
-/// These are NCCL's alone.
+/// What the schema knows besides the common parameters; all others are an algorithm's own options.
 constexpr std::array<std::string_view, 5> nccl_params{"algo", "proto", "window", "min_ctas", "max_ctas"};
 
 bool contains(const auto& words, std::string_view word) {

@@ -3,7 +3,6 @@
 #include "plugin/registry.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include <system_error>
 
 #include "base/error.hpp"
+#include "base/params.hpp"
 #include "plugin/shared_library.hpp"
 
 namespace ringscope::plugin {
@@ -53,10 +53,6 @@ bool is_id(const char* id) {
     const std::string text = id == nullptr ? "" : id;
     return !text.empty() && text.size() < 32 && std::ranges::all_of(text, lower);
 }
-
-/// What all algorithms have; an option of this name could not be told from it.
-constexpr std::array<std::string_view, 6> common_params{"channels", "slots",    "slot_bytes",
-                                                        "threads",  "protocol", "copy_engine"};
 
 bool is_option_name(const char* name) {
     const std::string text = name == nullptr ? "" : name;

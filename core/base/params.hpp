@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace ringscope {
+
+/// Parameters that every algorithm takes; an option of its own must not have such a name.
+inline constexpr std::array<std::string_view, 6> common_params{"channels", "slots",       "slot_bytes",
+                                                               "threads",  "copy_engine", "protocol"};
+
+}  // namespace ringscope
