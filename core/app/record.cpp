@@ -27,10 +27,10 @@ std::string step_of(const std::vector<std::int64_t>& sizes) {
 
 std::vector<trace::ColdRow> pack_cold(const ColdStart& cold, std::int32_t rank) {
     return {
-        {"process_start", rank, cold.process_start},
-        {"mpi_init", rank, cold.mpi_init},
-        {"plugin_load", rank, cold.plugin_load},
-        {"bootstrap", rank, cold.bootstrap}};
+        {"process_start", rank, -1, cold.process_start},
+        {"mpi_init", rank, -1, cold.mpi_init},
+        {"plugin_load", rank, -1, cold.plugin_load},
+        {"bootstrap", rank, -1, cold.bootstrap}};
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ void store_cold(Session& session, trace::TraceWriter* writer, std::int64_t first
         writer->append(pack_cold(other, static_cast<std::int32_t>(rank)));
     }
     if (first_collective != trace::not_available) {
-        writer->append(std::vector<trace::ColdRow>{{"first_collective", 0, first_collective}});
+        writer->append(std::vector<trace::ColdRow>{{"first_collective", 0, -1, first_collective}});
     }
 }
 

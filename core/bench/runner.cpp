@@ -36,9 +36,6 @@ trace::CaseRow row_of(const Case& point) {
     row.in_place = point.in_place;
     row.offset = point.offset;
     row.mode = point.mode;
-    row.trace_overhead = nan;
-    row.empty_kernel_ns = nan;
-    row.noise_floor = nan;
     return row;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,20 @@
 namespace ringscope::trace {
 
 inline constexpr std::int64_t not_available = -1;
+inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();  ///< a measure that was not taken
 
 enum class CaseStatus : std::uint8_t { ok, wrong, timeout, failed, skipped };
-enum class SampleState : std::uint8_t { ok, cold, warmup, late_start, aborted, verify_failed };
+/// Stored as numbers: new ones come at the end.
+enum class SampleState : std::uint8_t {
+    ok,
+    cold,
+    warmup,
+    late_start,
+    aborted,
+    verify_failed,
+    clock_moved,
+    throttled
+};
 enum class Direction : std::uint8_t { send, recv };
 
 struct CaseRow {
@@ -35,10 +47,16 @@ struct CaseRow {
     std::string reason;
     std::int64_t wrong = 0;         ///< elements, over all ranks and timed iterations
     std::uint64_t output_hash = 0;  ///< XXH3 of rank 0's output of the last timed iteration
-    double trace_overhead = 0;      ///< median traced / median untraced - 1; NaN where one is missing
-    double empty_kernel_ns = 0;     ///< time of an empty kernel in the same mode; NaN where there is none
-    double noise_floor = 0;         ///< NaN where not measured
+    double trace_overhead = nan;    ///< median of traced / untraced - 1 over the blocks
+    double trace_overhead_low = nan, trace_overhead_high = nan;  ///< its interval
+    double noise_floor = nan;      ///< how far the same statistic of untraced samples strays from 0
+    double event_cost_ns = nan;    ///< what tracing costs, per event of a rank
+    double empty_kernel_ns = nan;  ///< time of an empty kernel in the same mode; NaN where there is none
+    double start_skew_ns = nan;    ///< 99th percentile of last entry minus first entry
     std::int64_t events_expected = 0, events_written = 0, events_dropped = 0;
+    std::int64_t causality_pairs = not_available, causality_decisive = not_available,
+                 causality_violations = not_available;
+    std::string marks;  ///< words that say what to be careful with: "sync-limited suspect"
 };
 
 struct SampleRow {
@@ -69,6 +87,7 @@ struct EventRow {
     std::int32_t chunk = 0;
     std::int64_t payload_bytes = 0, wire_bytes = 0;
     std::int64_t begin_ns = 0, ready_ns = 0, end_ns = 0;
+    std::int64_t posted_ns = not_available;  ///< of a send: its first part was handed to the peer
     std::int64_t wait_data_ns = 0, wait_credit_ns = 0;
     std::int64_t begin_ticks = 0, ready_ticks = 0, end_ticks = 0;  ///< as read from the device's clock
 };
@@ -81,22 +100,34 @@ struct TrafficRow {
 };
 
 /// `phase` is one of: process_start, mpi_init, plugin_load, bootstrap, nccl_init, ipc_open, first_launch,
-/// first_collective, steady_state.
+/// first_collective, steady_state; the last two once for each case.
 struct ColdRow {
     std::string phase;
     std::int32_t rank = 0;
-    std::int64_t ns = 0;  ///< duration of the phase
+    std::int32_t case_index = -1;  ///< column `case`; -1 where the phase belongs to none
+    std::int64_t ns = 0;           ///< duration of the phase
 };
 
+/// How the clock of a rank stood to that of another rank, at one moment.
 struct ClockRow {
-    std::int32_t rank = 0;
-    std::string anchor;  ///< "before", "after"
+    std::int32_t rank = 0, peer = 0;
+    std::string clock = "host";  ///< or "device"
+    std::string anchor;          ///< "before", "during", "after"
+    std::int64_t time_ns = 0;    ///< when, on the clock of rank 0's host
     std::int64_t offset_ns = 0;
     double slope = 1;
     std::int64_t error_bound_ns = 0;
 };
 
+/// One question of a comparison: asked and heard on the peer's clock, answered on the rank's.
+struct ClockExchangeRow {
+    std::int32_t rank = 0, peer = 0;
+    std::string clock = "host", anchor;
+    std::int64_t asked_ns = 0, answered_ns = 0, heard_ns = 0;  ///< as read, before any alignment
+};
+
 struct MachineRow {
+    std::string engine;  ///< whose memory and copies these are: "host-shm", "cuda-p2p"
     std::int32_t src = 0, dst = 0;
     std::int64_t bytes = 0, latency_ns = 0;
     double bandwidth = 0, copy_engine_bandwidth = 0, reduction_rate = 0;  ///< byte/s

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t id_width = 32;
 constexpr std::size_t params_width = 128;
+constexpr std::size_t marks_width = 128;
 constexpr std::size_t reason_width = 256;
 
 template <typename Cell>
@@ -172,22 +173,57 @@ Columns<CaseRow> case_columns() {
         ),
         text(&R::reason, reason_width, "reason", "why it did not end ok"),
         number(&R::wrong, "wrong", "1", "wrong elements over all ranks and timed iterations"),
-        number(&R::output_hash, "output_hash", "1", "hash of rank 0's output of the last timed iteration; of the same kind on all ranks of a case"),
+        number(
+            &R::output_hash, "output_hash", "1",
+            "hash of rank 0's output of the last timed iteration; of the same kind on all ranks of a case"
+        ),
         number(
             &R::trace_overhead, "trace_overhead", "1",
-            "median traced / median untraced - 1; NaN if not measured"
+            "median over blocks of traced / untraced - 1; NaN if not measured"
+        ),
+        number(
+            &R::trace_overhead_low, "trace_overhead_low", "1",
+            "lower end of its 95 % interval; NaN for too few blocks"
+        ),
+        number(
+            &R::trace_overhead_high, "trace_overhead_high", "1",
+            "upper end of its 95 % interval; NaN for too few blocks"
+        ),
+        number(
+            &R::event_cost_ns, "event_cost_ns", "ns",
+            "what tracing costs per event of a rank; NaN if not measured"
         ),
         number(
             &R::empty_kernel_ns, "empty_kernel_ns", "ns",
             "time of an empty kernel in the same mode; NaN where the engine has none"
         ),
-        number(&R::noise_floor, "noise_floor", "1", "relative difference of equal runs; NaN if not measured"),
+        number(
+            &R::noise_floor, "noise_floor", "1",
+            "how far the statistic of trace_overhead strays from 0 for untraced samples; NaN if not measured"
+        ),
+        number(
+            &R::start_skew_ns, "start_skew_ns", "ns",
+            "99th percentile of last entry minus first entry; NaN if not measured"
+        ),
         number(
             &R::events_expected, "events_expected", "1",
             "events that the schedule declares for the traced iterations"
         ),
         number(&R::events_written, "events_written", "1", "events recorded"),
         number(&R::events_dropped, "events_dropped", "1", "events lost because a buffer was full"),
+        number(
+            &R::causality_pairs, "causality_pairs", "1",
+            "messages whose order of sending and receiving was checked; -1 if none was"
+        ),
+        number(
+            &R::causality_decisive, "causality_decisive", "1",
+            "of these, ordered by more than the error of the clocks; -1 if none was checked"
+        ),
+        number(
+            &R::causality_violations, "causality_violations", "1",
+            "of these, received before they were sent; -1 if none was checked"
+        ),
+        text(&R::marks, marks_width, "marks", "what to be careful with, in words"),
     };
 }
 
@@ -199,7 +235,7 @@ Columns<SampleRow> sample_columns(std::int64_t epoch_ns) {
         number(&R::rank, "rank", "1", "rank"),
         choice(
             &R::state, "state", "what the sample is good for",
-            {"ok", "cold", "warmup", "late_start", "aborted", "verify_failed"}
+            {"ok", "cold", "warmup", "late_start", "aborted", "verify_failed", "clock_moved", "throttled"}
         ),
         flag(&R::traced, "traced", "1 where the iteration was traced"),
         number(&R::ops, "ops", "1", "operations in the sample"),
@@ -239,6 +275,10 @@ Columns<EventRow> event_columns(std::int64_t epoch_ns) {
         stamp(&R::begin_ns, epoch_ns, "begin_ns", "starts waiting"),
         stamp(&R::ready_ns, epoch_ns, "ready_ns", "first data (recv) or credit (send) there"),
         stamp(&R::end_ns, epoch_ns, "end_ns", "done"),
+        stamp(
+            &R::posted_ns, epoch_ns, "posted_ns",
+            "the first part was handed to the peer (send); -1 for a receive"
+        ),
         number(&R::wait_data_ns, "wait_data_ns", "ns", "time spent waiting for data"),
         number(&R::wait_credit_ns, "wait_credit_ns", "ns", "time spent waiting for a free slot"),
         number(&R::begin_ticks, "begin_ticks", "1", "begin as read from the recording clock"),
@@ -277,24 +317,44 @@ Columns<ColdRow> cold_columns() {
     return {
         text(&R::phase, id_width, "phase", "phase of the start"),
         number(&R::rank, "rank", "1", "rank"),
+        number(&R::case_index, "case", "1", "case; -1 where the phase belongs to none"),
         number(&R::ns, "ns", "ns", "duration of the phase"),
     };
 }
 
-Columns<ClockRow> clock_columns() {
+Columns<ClockRow> clock_columns(std::int64_t epoch_ns) {
     using R = ClockRow;
     return {
         number(&R::rank, "rank", "1", "rank"),
-        text(&R::anchor, id_width, "anchor", "when the clocks were compared: before or after the sweep"),
-        number(&R::offset_ns, "offset_ns", "ns", "the rank's clock minus the clock of rank 0"),
-        number(&R::slope, "slope", "1", "time of the rank's clock per time of rank 0's clock"),
+        number(&R::peer, "peer", "1", "rank that it is compared with"),
+        text(&R::clock, id_width, "clock", "which clock of the rank: host or device"),
+        text(
+            &R::anchor, id_width, "anchor", "when the clocks were compared: before, during or after the sweep"
+        ),
+        stamp(&R::time_ns, epoch_ns, "time_ns", "the moment of the comparison"),
+        number(&R::offset_ns, "offset_ns", "ns", "the rank's clock minus that of the peer"),
+        number(&R::slope, "slope", "1", "time of the rank's clock per time of the peer's clock"),
         number(&R::error_bound_ns, "error_bound_ns", "ns", "the offset is right within this bound"),
+    };
+}
+
+Columns<ClockExchangeRow> clock_exchange_columns() {
+    using R = ClockExchangeRow;
+    return {
+        number(&R::rank, "rank", "1", "rank"),
+        number(&R::peer, "peer", "1", "rank that it is compared with"),
+        text(&R::clock, id_width, "clock", "which clock of the rank: host or device"),
+        text(&R::anchor, id_width, "anchor", "before, during or after the sweep"),
+        number(&R::asked_ns, "asked_ns", "ns", "the question was asked, on the peer's clock as read"),
+        number(&R::answered_ns, "answered_ns", "ns", "it was answered, on the rank's clock as read"),
+        number(&R::heard_ns, "heard_ns", "ns", "the answer was there, on the peer's clock as read"),
     };
 }
 
 Columns<MachineRow> machine_columns() {
     using R = MachineRow;
     return {
+        text(&R::engine, id_width, "engine", "engine whose memory and copies these are"),
         number(&R::src, "src", "1", "rank that sends"),
         number(&R::dst, "dst", "1", "rank that receives"),
         number(&R::bytes, "bytes", "byte", "size of the transfer"),

@@ -38,7 +38,8 @@ using Columns = std::vector<Column<Row>>;
 [[nodiscard]] Columns<EventRow> event_columns(std::int64_t epoch_ns);
 [[nodiscard]] Columns<TrafficRow> traffic_columns();
 [[nodiscard]] Columns<ColdRow> cold_columns();
-[[nodiscard]] Columns<ClockRow> clock_columns();
+[[nodiscard]] Columns<ClockRow> clock_columns(std::int64_t epoch_ns);
+[[nodiscard]] Columns<ClockExchangeRow> clock_exchange_columns();
 [[nodiscard]] Columns<MachineRow> machine_columns();
 
 /// Texts of the environment are as wide as the longest one of the run, so that nothing is cut.

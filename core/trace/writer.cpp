@@ -129,7 +129,7 @@ class TraceWriter::Contents {
  private:
     using Tables = std::tuple<
         RowTable<CaseRow>, RowTable<SampleRow>, RowTable<EventRow>, RowTable<TrafficRow>, RowTable<ColdRow>,
-        RowTable<ClockRow>, RowTable<MachineRow>>;
+        RowTable<ClockRow>, RowTable<ClockExchangeRow>, RowTable<MachineRow>>;
 
     static std::unique_ptr<Tables> open_tables(hid_t file, std::int64_t epoch_ns) {
         return std::make_unique<Tables>(
@@ -138,7 +138,8 @@ class TraceWriter::Contents {
             RowTable<EventRow>{file, "/events", event_chunk, event_columns(epoch_ns)},
             RowTable<TrafficRow>{file, "/traffic", sample_chunk, traffic_columns()},
             RowTable<ColdRow>{file, "/cold", small_chunk, cold_columns()},
-            RowTable<ClockRow>{file, "/clock", small_chunk, clock_columns()},
+            RowTable<ClockRow>{file, "/clock", small_chunk, clock_columns(epoch_ns)},
+            RowTable<ClockExchangeRow>{file, "/clock_exchanges", sample_chunk, clock_exchange_columns()},
             RowTable<MachineRow>{file, "/machine", small_chunk, machine_columns()}
         );
     }
@@ -181,6 +182,9 @@ void TraceWriter::append(const std::vector<ColdRow>& rows) {
 }
 void TraceWriter::append(const std::vector<ClockRow>& rows) {
     append_to("/clock", rows);
+}
+void TraceWriter::append(const std::vector<ClockExchangeRow>& rows) {
+    append_to("/clock_exchanges", rows);
 }
 void TraceWriter::append(const std::vector<MachineRow>& rows) {
     append_to("/machine", rows);

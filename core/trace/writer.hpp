@@ -11,7 +11,7 @@
 namespace ringscope::trace {
 
 inline constexpr const char* schema_name = "ringscope-trace";
-inline constexpr const char* schema_version = "1.1.0";
+inline constexpr const char* schema_version = "1.2.0";
 
 /// Writes one trace file, aside under `PATH.partial` until it is complete. Used by rank 0 alone, from one
 /// thread.
@@ -38,6 +38,7 @@ class TraceWriter {
     void append(const std::vector<TrafficRow>& rows);
     void append(const std::vector<ColdRow>& rows);
     void append(const std::vector<ClockRow>& rows);
+    void append(const std::vector<ClockExchangeRow>& rows);
     void append(const std::vector<MachineRow>& rows);
 
     /// After each case: what was appended survives the end of the process from here on.

@@ -64,6 +64,7 @@ inline std::vector<EventRow> events(std::int64_t count) {
         row.peer = small + 8, row.seq = i + 9, row.chunk = small + 10;
         row.payload_bytes = i + 11, row.wire_bytes = i + 12;
         row.begin_ns = epoch_ns + 10 * i, row.ready_ns = row.begin_ns + 1, row.end_ns = row.begin_ns + 2;
+        row.posted_ns = row.begin_ns + 3;
         row.wait_data_ns = i + 13, row.wait_credit_ns = i + 14;
         row.begin_ticks = i + 15, row.ready_ticks = i + 16, row.end_ticks = i + 17;
     }

@@ -58,7 +58,7 @@ TEST(writer, root_attributes_tell_the_run) {
     const Folder folder;
     const Id file = written(folder, [](TraceWriter&) {});
     EXPECT_EQ(text_attribute(file, "schema_name"), "ringscope-trace");
-    EXPECT_EQ(text_attribute(file, "schema_version"), "1.1.0");
+    EXPECT_EQ(text_attribute(file, "schema_version"), "1.2.0");
     EXPECT_EQ(text_attribute(file, "creator"), "ringscope");
     EXPECT_EQ(text_attribute(file, "creator_version"), "0.1.0");
     EXPECT_EQ(text_attribute(file, "file_time"), "2025-01-01T00:00:00+00:00");
@@ -153,10 +153,13 @@ TEST(writer, state_names_stand_at_the_column) {
     const Folder folder;
     const Id file = written(folder, [](TraceWriter&) {});
     const Id state = dataset_of(file, "/samples/state");
-    EXPECT_EQ(text_attribute(state, "flag_meanings"), "ok cold warmup late_start aborted verify_failed");
-    std::vector<std::uint8_t> values(6, 99);
+    EXPECT_EQ(
+        text_attribute(state, "flag_meanings"),
+        "ok cold warmup late_start aborted verify_failed clock_moved throttled"
+    );
+    std::vector<std::uint8_t> values(8, 99);
     H5Aread(attribute_of(state, "flag_values"), H5T_NATIVE_UINT8, values.data());
-    EXPECT_THAT(values, ElementsAre(0, 1, 2, 3, 4, 5));
+    EXPECT_THAT(values, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
     EXPECT_EQ(text_attribute(dataset_of(file, "/events/direction"), "flag_meanings"), "send recv");
     EXPECT_EQ(
         text_attribute(dataset_of(file, "/events/phase"), "flag_meanings"),
@@ -210,9 +213,10 @@ TEST(writer, traffic_cold_clock_and_machine_rows_read_back) {
     const Folder folder;
     const Id file = written(folder, [](TraceWriter& writer) {
         writer.append(std::vector<TrafficRow>{{1, 2, 3, 4, 5, 6, 7, 8}, {1, 3, 2, 4, 5, -1, -1, -1}});
-        writer.append(std::vector<ColdRow>{{"mpi_init", 1, 900}});
-        writer.append(std::vector<ClockRow>{{1, "after", -12, 1.5, 40}});
-        writer.append(std::vector<MachineRow>{{0, 1, 1024, 710, 1e9, 2e9, 3e9}});
+        writer.append(std::vector<ColdRow>{{"mpi_init", 1, -1, 900}});
+        writer.append(std::vector<ClockRow>{{1, 2, "device", "after", epoch_ns + 3, -12, 1.5, 40}});
+        writer.append(std::vector<ClockExchangeRow>{{1, 2, "device", "during", 30, 31, 32}});
+        writer.append(std::vector<MachineRow>{{"host-shm", 0, 1, 1024, 710, 1e9, 2e9, 3e9}});
     });
     const std::vector<const char*> columns{
         "case",           "src",         "dst",        "declared_payload", "declared_wire",
@@ -223,12 +227,21 @@ TEST(writer, traffic_cold_clock_and_machine_rows_read_back) {
     EXPECT_THAT(integers(file, "/traffic/closed_form"), ElementsAre(8, -1));
     EXPECT_THAT(texts(file, "/cold/phase"), ElementsAre("mpi_init"));
     EXPECT_THAT(integers(file, "/cold/rank"), ElementsAre(1));
+    EXPECT_THAT(integers(file, "/cold/case"), ElementsAre(-1));
     EXPECT_THAT(integers(file, "/cold/ns"), ElementsAre(900));
     EXPECT_THAT(integers(file, "/clock/rank"), ElementsAre(1));
+    EXPECT_THAT(integers(file, "/clock/peer"), ElementsAre(2));
+    EXPECT_THAT(texts(file, "/clock/clock"), ElementsAre("device"));
+    EXPECT_THAT(integers(file, "/clock/time_ns"), ElementsAre(3));
     EXPECT_THAT(texts(file, "/clock/anchor"), ElementsAre("after"));
     EXPECT_THAT(integers(file, "/clock/offset_ns"), ElementsAre(-12));
     EXPECT_THAT(reals(file, "/clock/slope"), ElementsAre(1.5));
     EXPECT_THAT(integers(file, "/clock/error_bound_ns"), ElementsAre(40));
+    EXPECT_THAT(texts(file, "/clock_exchanges/anchor"), ElementsAre("during"));
+    EXPECT_THAT(integers(file, "/clock_exchanges/asked_ns"), ElementsAre(30));
+    EXPECT_THAT(integers(file, "/clock_exchanges/answered_ns"), ElementsAre(31));
+    EXPECT_THAT(integers(file, "/clock_exchanges/heard_ns"), ElementsAre(32));
+    EXPECT_THAT(texts(file, "/machine/engine"), ElementsAre("host-shm"));
     EXPECT_THAT(integers(file, "/machine/src"), ElementsAre(0));
     EXPECT_THAT(integers(file, "/machine/dst"), ElementsAre(1));
     EXPECT_THAT(integers(file, "/machine/bytes"), ElementsAre(1024));

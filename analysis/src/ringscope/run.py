@@ -147,9 +147,10 @@ def check_header(file: h5py.File, allow_incomplete: bool = False) -> None:
 
 
 def missing_columns(file: h5py.File) -> list[str]:
-    """List the datasets of the schema that the file lacks, as paths such as ``/cases/bytes``."""
-    paths = [f"/{table}/{column}" for table, columns in schema.TABLES.items() for column in columns]
-    return [path for path in paths if not isinstance(file.get(path), h5py.Dataset)]
+    """List the datasets of its version of the schema that the file lacks, as paths such as ``/cases/bytes``."""
+    version = str(read_attributes(file).get("schema_version", "")).split(".")
+    minor = int(version[1]) if len(version) > 1 and version[1].isdigit() else 0
+    return [path for path in schema.columns_of(minor) if not isinstance(file.get(path), h5py.Dataset)]
 
 
 def uneven_tables(file: h5py.File) -> list[str]:

@@ -30,6 +30,31 @@ TABLES: dict[str, list[str]] = {
     "machine": "src dst bytes latency_ns bandwidth copy_engine_bandwidth reduction_rate".split(),
 }
 
+_CASES_SINCE_2 = """
+    trace_overhead_low trace_overhead_high event_cost_ns start_skew_ns
+    causality_pairs causality_decisive causality_violations marks
+"""
+
+#: What each minor version added: columns, and tables of their own. Files of an earlier one lack them.
+ADDED: dict[int, dict[str, list[str]]] = {
+    1: {"cases": ["params", "empty_kernel_ns"]},
+    2: {
+        "cases": _CASES_SINCE_2.split(),
+        "events": ["posted_ns"],
+        "clock": ["peer", "clock", "time_ns"],
+        "clock_exchanges": "rank peer clock anchor asked_ns answered_ns heard_ns".split(),
+        "cold": ["case"],
+        "machine": ["engine"],
+    },
+}
+
+
+def columns_of(minor: int) -> list[str]:
+    """List the datasets that a file of version ``MAJOR.minor`` has, as paths such as ``/cases/bytes``."""
+    tables = [TABLES, *(added for since, added in ADDED.items() if since <= minor)]
+    return [f"/{name}/{column}" for table in tables for name, columns in table.items() for column in columns]
+
+
 #: Columns that hold yes or no as uint8.
 BOOLEANS = frozenset({"in_place", "traced"})
 
@@ -40,4 +65,13 @@ CONFIG = ("resolved", "original", "sha256", "command_line")
 ATTRIBUTES = "schema_name schema_version complete recovered lossy world_size source run_uuid".split()
 
 #: States of a sample from harmless to worst, so that the state of an iteration is the worst of its ranks.
-STATES = ("ok", "warmup", "cold", "late_start", "aborted", "verify_failed")
+STATES = (
+    "ok",
+    "warmup",
+    "cold",
+    "late_start",
+    "throttled",
+    "clock_moved",
+    "aborted",
+    "verify_failed",
+)
