@@ -149,3 +149,11 @@ def test_usage_error_is_2(capsys):
     with pytest.raises(SystemExit) as stopped:
         main(["report"])
     assert stopped.value.code == 2
+
+
+def test_a_file_must_have_the_columns_of_its_minor_version(spoiled):
+    def claim(file):
+        file.attrs["schema_version"] = "1.2.0"
+
+    findings = lint_file(spoiled(claim))
+    assert "/events/posted_ns: missing" in findings and "/clock_exchanges/asked_ns: missing" in findings

@@ -10,7 +10,16 @@ import h5py
 import pandas as pd
 
 from ringscope import metrics, schema
-from ringscope.run import Run, RunError, check_header, load_file, missing_columns, open_file, uneven_tables
+from ringscope.run import (
+    Run,
+    RunError,
+    check_header,
+    load_file,
+    minor_version,
+    missing_columns,
+    open_file,
+    uneven_tables,
+)
 
 _STAMPS = ["begin_ns", "ready_ns", "end_ns"]
 _LINK = ["case", "iteration", "src", "dst"]
@@ -31,7 +40,7 @@ def lint_file(path: str | Path) -> list[str]:
 
 def structure_findings(file: h5py.File) -> list[str]:
     """Check that all tables, columns and their descriptions are there and fit together."""
-    missing = [f"{path}: missing" for path in missing_columns(file)]
+    missing = [f"{path}: missing" for path in missing_columns(file, minor_version(file))]
     return missing + uneven_tables(file) + _undescribed(file)
 
 

@@ -146,10 +146,14 @@ def check_header(file: h5py.File, allow_incomplete: bool = False) -> None:
         )
 
 
-def missing_columns(file: h5py.File) -> list[str]:
-    """List the datasets of its version of the schema that the file lacks, as paths such as ``/cases/bytes``."""
+def minor_version(file: h5py.File) -> int:
+    """Give the minor version of the schema that the file says it is of."""
     version = str(read_attributes(file).get("schema_version", "")).split(".")
-    minor = int(version[1]) if len(version) > 1 and version[1].isdigit() else 0
+    return int(version[1]) if len(version) > 1 and version[1].isdigit() else 0
+
+
+def missing_columns(file: h5py.File, minor: int = 0) -> list[str]:
+    """List the datasets of schema ``MAJOR.minor`` that the file lacks, as paths such as ``/cases/bytes``."""
     return [path for path in schema.columns_of(minor) if not isinstance(file.get(path), h5py.Dataset)]
 
 
