@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The ringscope authors
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
 #include <iostream>
 
 #include "app/commands.hpp"
@@ -87,11 +88,15 @@ class Run {
     }
 
     ExitCode measure() {
-        bench::Watchdog watchdog{[this](const std::string& stage) {
-            end_job(session_, {ExitCode::timeout, stage + " has not ended in time (timeout.case)"});
+        std::atomic<bench::Runner*> running{nullptr};
+        bench::Watchdog watchdog{[&](const std::string& stage) {
+            const std::string reason = stage + " has not ended in time (timeout.case)";
+            if (bench::Runner* held_up = running.load()) held_up->abandon(reason);
+            end_job(session_, {ExitCode::timeout, reason});
         }};
         bench::Runner runner{session_.bootstrap(), experiment_, session_.registry(),
                              session_.engines(),   watchdog,    {reporter_.get(), writer()}};
+        running.store(&runner);
         const ExitCode code = runner.run(cases_);
         finish_file(runner);
         session_.close();

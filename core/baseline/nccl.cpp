@@ -80,10 +80,10 @@ class NcclCollective final : public engine::cuda::StreamCollective {
         timed([&] { enqueue(operation); });
     }
 
-    void arm(std::span<const engine::Operation> operations) override {
-        if (is_armed(operations)) return;
+    void arm(std::span<const engine::Operation> operations, bool traced) override {
+        if (is_armed(operations, traced)) return;
         const nccl::ChoiceWatch watch;
-        StreamCollective::arm(operations);
+        StreamCollective::arm(operations, traced);
         chosen_ = watch.choice_for(operations.front().output);
     }
 
@@ -94,10 +94,6 @@ class NcclCollective final : public engine::cuda::StreamCollective {
         const engine::Timing timing = StreamCollective::sample(operations);
         chosen_ = watch.choice_for(operations.front().output);
         return timing;
-    }
-
-    engine::Timing sample_traced(const engine::Operation& operation, engine::EventLog&) override {
-        return StreamCollective::sample({&operation, 1});
     }
 
     [[nodiscard]] const std::string& chosen() const { return chosen_; }

@@ -13,10 +13,17 @@ constexpr std::int64_t sample_bytes = std::int64_t{256} << 20;
 /// So many operations hide the launch of a graph (docs/performance-notes.md).
 constexpr std::int64_t operations_per_graph = 20;
 
+/// One, or where it may be too short for the clock so many that all of them are long enough.
+std::int64_t isolated_operations(std::int64_t bytes) {
+    constexpr std::int64_t short_bytes = 4096, most = 32;
+    return bytes <= short_bytes ? most : 1;
+}
+
 }  // namespace
 
-std::int64_t operations_per_sample(const Case& point, const Experiment& experiment) {
-    if (point.mode == Mode::isolated) return 1;
+std::int64_t operations_per_sample(const Case& point, const Experiment& experiment, bool on_device) {
+    if (point.mode == Mode::isolated)
+        return on_device || point.in_place ? 1 : isolated_operations(point.bytes);
     const std::int64_t fit = std::max<std::int64_t>(2, sample_bytes / std::max<std::int64_t>(point.bytes, 1));
     const std::int64_t wanted =
         point.mode == Mode::graph ? operations_per_graph : experiment.measure.iterations;
@@ -25,7 +32,7 @@ std::int64_t operations_per_sample(const Case& point, const Experiment& experime
 
 std::int64_t buffer_bytes(const Case& point, const Experiment& experiment) {
     constexpr std::int64_t guards = 16384;
-    const std::int64_t buffers = operations_per_sample(point, experiment) + (point.in_place ? 0 : 1);
+    const std::int64_t buffers = operations_per_sample(point, experiment, false) + (point.in_place ? 0 : 1);
     return buffers * (point.bytes + guards);
 }
 

@@ -54,11 +54,14 @@ class HostBuffers final : public CaseBuffers {
 /// The bytes of device memory that they take.
 [[nodiscard]] std::int64_t device_bytes(const Case& point, std::int64_t operations);
 
-/// Operations of one sample: one where they are isolated; back to back all, and in a graph a fixed number, as
-/// far as the outputs fit into memory.
-[[nodiscard]] std::int64_t operations_per_sample(const Case& point, const Experiment& experiment);
+/// Operations that a sample may have: where they are isolated one, and some more on the host where one may be
+/// too short for its clock; back to back all, and in a graph a fixed number, as far as the outputs fit into
+/// memory.
+[[nodiscard]] std::int64_t operations_per_sample(
+    const Case& point, const Experiment& experiment, bool on_device
+);
 
-/// Bytes of user buffers, with their guards, that a case takes on each rank.
+/// Bytes of user buffers of the host, with their guards, that a case takes on each rank.
 [[nodiscard]] std::int64_t buffer_bytes(const Case& point, const Experiment& experiment);
 
 }  // namespace ringscope::bench

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "base/error.hpp"
 #include "baseline/nccl.hpp"
+#include "config/experiment.hpp"
 #include "engine/cuda/engine.hpp"
 #include "engine/host/engine.hpp"
+#include "schedule/plan.hpp"
 
 namespace ringscope::bench {
 
@@ -24,6 +27,8 @@ struct Engines {
     Unusable without_cuda{ExitCode::unusable_engine, "no case asked for a GPU"};
     const char* automatic = engine::host::HostEngine::name;  ///< what engine `auto` means here
     baseline::NcclBaseline* nccl = nullptr;
+    /// Tests change with it what a rank plays, unknown to the others: a lost message.
+    std::function<void(const Case&, schedule::Plan&)> tamper{};
     Unusable without_nccl{ExitCode::unusable_engine, "no case asked for NCCL"};
 };
 

@@ -41,8 +41,11 @@ Account at(const std::map<Link, Account>& accounts, Link link) {
 
 class Comparison {
  public:
-    Comparison(std::int32_t case_index, const PreparedCase& prepared, std::map<std::int64_t, Counted> traced)
-        : case_index_{case_index}, prepared_{prepared}, traced_{std::move(traced)} {}
+    Comparison(
+        std::int32_t case_index, const PreparedCase& prepared, std::map<std::int64_t, Counted> traced,
+        std::int64_t ops
+    )
+        : case_index_{case_index}, prepared_{prepared}, traced_{std::move(traced)}, ops_{ops} {}
 
     Ledger run() {
         const std::int32_t ranks = prepared_.declared->payload.ranks();
@@ -71,15 +74,15 @@ class Comparison {
     void compare_traced(Link link, trace::TrafficRow& row) {
         for (const auto& [iteration, counted] : traced_) {
             const Account sent = at(counted.sent, link), received = at(counted.received, link);
-            if (row.traced_payload == trace::not_available || sent.payload != row.declared_payload) {
-                row.traced_payload = sent.payload;
-                row.traced_wire = sent.wire;
+            if (row.traced_payload == trace::not_available || sent.payload != ops_ * row.declared_payload) {
+                row.traced_payload = sent.payload / ops_;
+                row.traced_wire = sent.wire / ops_;
             }
             const std::string in = " in iteration " + std::to_string(iteration);
-            differ(link, "sent bytes" + in, sent.payload, row.declared_payload);
-            differ(link, "received bytes" + in, received.payload, row.declared_payload);
-            differ(link, "sent wire bytes" + in, sent.wire, row.declared_wire);
-            differ(link, "received wire bytes" + in, received.wire, row.declared_wire);
+            differ(link, "sent bytes" + in, sent.payload, ops_ * row.declared_payload);
+            differ(link, "received bytes" + in, received.payload, ops_ * row.declared_payload);
+            differ(link, "sent wire bytes" + in, sent.wire, ops_ * row.declared_wire);
+            differ(link, "received wire bytes" + in, received.wire, ops_ * row.declared_wire);
         }
     }
 
@@ -94,17 +97,19 @@ class Comparison {
     std::int32_t case_index_;
     const PreparedCase& prepared_;
     std::map<std::int64_t, Counted> traced_;
+    std::int64_t ops_;
     Ledger ledger_;
 };
 
 }  // namespace
 
 Ledger make_ledger(
-    std::int32_t case_index, const PreparedCase& prepared, std::span<const trace::EventRow> events, bool lossy
+    std::int32_t case_index, const PreparedCase& prepared, std::span<const trace::EventRow> events,
+    std::int64_t ops, bool lossy
 ) {
     if (!prepared.declared) return {};
     return Comparison{
-        case_index, prepared, lossy ? std::map<std::int64_t, Counted>{} : count_iterations(events)}
+        case_index, prepared, lossy ? std::map<std::int64_t, Counted>{} : count_iterations(events), ops}
         .run();
 }
 

@@ -21,9 +21,10 @@ struct Ledger {
 
 /// Holds the independent accounts of a case's traffic against each other, as integers: what the schedule
 /// declares, what the copy loops stored (kept at both ends, in every traced iteration), and the closed form.
-/// `lossy`: events were dropped, so there is no traced account.
+/// `ops`: operations of a traced iteration. `lossy`: events were dropped, so there is no traced account.
 [[nodiscard]] Ledger make_ledger(
-    std::int32_t case_index, const PreparedCase& prepared, std::span<const trace::EventRow> events, bool lossy
+    std::int32_t case_index, const PreparedCase& prepared, std::span<const trace::EventRow> events,
+    std::int64_t ops, bool lossy
 );
 
 }  // namespace ringscope::bench

@@ -251,6 +251,7 @@ void Preparer::prepare_schedule(const Case& point, std::int64_t operations, Prep
     check_alone(point);
     prepared.protocol = name_of(static_cast<Protocol>(algorithm.protocol));
     prepared.plan = plan(point);
+    if (prepared.plan && engines_.tamper) engines_.tamper(point, *prepared.plan);
     if (prepared.plan) {
         prepared.protocol = name_of(prepared.plan->request.link.protocol);
         prepared.declared = schedule::declared_traffic(*prepared.plan);

@@ -47,6 +47,7 @@ std::string pack(const RankResult& result) {
     put_all(bytes, result.samples);
     put_all(bytes, result.hashes);
     put_all(bytes, result.events);
+    put(bytes, result.traced_ops);
     put(bytes, result.events_dropped);
     put(bytes, result.wrong);
     put_all(bytes, result.what);
@@ -59,6 +60,7 @@ RankResult unpack(const std::string& bytes) {
     take_all(at, result.samples);
     take_all(at, result.hashes);
     take_all(at, result.events);
+    take(at, result.traced_ops);
     take(at, result.events_dropped);
     take(at, result.wrong);
     take_all(at, result.what);

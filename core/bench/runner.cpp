@@ -10,13 +10,13 @@
 #include <sstream>
 
 #include "bench/memory.hpp"
-#include "bench/statistics.hpp"
+#include "bench/times.hpp"
 #include "engine/cuda/range.hpp"
 
 namespace ringscope::bench {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+using trace::nan;
 
 std::string title(const Case& point) {
     return "case " + std::to_string(point.index) + " (" + report::label(point.algorithm) + ", " +
@@ -46,70 +46,6 @@ void describe_plan(const PreparedCase& prepared, trace::CaseRow& row) {
     row.slots = static_cast<std::int32_t>(prepared.plan->request.slots);
     row.slot_bytes = prepared.plan->request.slot_bytes;
     row.slices = prepared.plan->slices;
-}
-
-/// A sample of all ranks: from the first entry to the last exit, or on devices the longest time of a rank
-/// between its own events; and the worst state of its ranks.
-struct Span {
-    double ns = 0, ops = 1;
-    trace::SampleState state = trace::SampleState::ok;
-    bool traced = false;
-};
-
-Span span_of(const std::vector<RankResult>& results, std::size_t sample) {
-    const trace::SampleRow& first = results.front().samples[sample];
-    std::int64_t enter = first.enter_ns, exit = first.exit_ns, device = first.device_ns;
-    Span span{.ops = static_cast<double>(first.ops), .state = first.state, .traced = first.traced};
-    for (const RankResult& result : results) {
-        enter = std::min(enter, result.samples[sample].enter_ns);
-        exit = std::max(exit, result.samples[sample].exit_ns);
-        device = std::max(device, result.samples[sample].device_ns);
-        span.state = std::max(span.state, result.samples[sample].state);
-    }
-    span.ns = static_cast<double>(device == trace::not_available ? exit - enter : device);
-    return span;
-}
-
-std::vector<Span> spans(const std::vector<RankResult>& results, trace::SampleState state, bool traced) {
-    std::vector<Span> spans;
-    for (std::size_t i = 0; i < results.front().samples.size(); ++i) {
-        const Span span = span_of(results, i);
-        if (span.state == state && span.traced == traced) spans.push_back(span);
-    }
-    return spans;
-}
-
-/// Median of samples.
-double median_ns(const std::vector<Span>& spans) {
-    std::vector<double> times;
-    for (const Span& span : spans) times.push_back(span.ns / span.ops);
-    return median(std::move(times));
-}
-
-/// Total time over total operations, for those back to back.
-double mean_ns(const std::vector<Span>& spans) {
-    double ns = 0, ops = 0;
-    for (const Span& span : spans) {
-        ns += span.ns;
-        ops += span.ops;
-    }
-    return ops > 0 ? ns / ops : nan;
-}
-
-/// Share of the ranks' traced time that their events spent waiting.
-double waited_share(const std::vector<RankResult>& results, std::int32_t side_by_side) {
-    double waited = 0, all = 0;
-    for (const RankResult& result : results) {
-        for (const trace::EventRow& e : result.events)
-            waited += static_cast<double>(e.wait_data_ns + e.wait_credit_ns);
-        for (const trace::SampleRow& s : result.samples) {
-            if (!s.traced) continue;
-            all += static_cast<double>(
-                s.device_ns == trace::not_available ? s.exit_ns - s.enter_ns : s.device_ns
-            );
-        }
-    }
-    return all > 0 ? waited / all / side_by_side : nan;
 }
 
 /// The first sample whose outputs differ between the ranks that take part, in words; "" when there is none.
@@ -143,31 +79,6 @@ void judge(
     summary.row.reason = what;
     const RankResult& first = results[static_cast<std::size_t>(members.front())];
     if (!first.hashes.empty()) summary.row.output_hash = first.hashes.back();
-}
-
-/// On a busy machine all samples may be late: times that include the delay, and say so, are more use than
-/// none.
-std::vector<Span> timed_spans(const std::vector<RankResult>& results, trace::CaseRow& row) {
-    const std::vector<Span> good = spans(results, trace::SampleState::ok, false);
-    if (!good.empty() || row.status != trace::CaseStatus::ok) return good;
-    std::vector<Span> late = spans(results, trace::SampleState::late_start, false);
-    if (!late.empty()) {
-        row.reason = "all " + std::to_string(late.size()) +
-                     " samples started late, their times include it (measure.start: barrier)";
-    }
-    return late;
-}
-
-void set_times(
-    const std::vector<RankResult>& results, const PreparedCase& prepared, report::CaseSummary& summary
-) {
-    const bool isolated = summary.point.mode == Mode::isolated;
-    const bool queued = summary.point.mode == Mode::back_to_back;
-    const std::vector<Span> timed = timed_spans(results, summary.row);
-    summary.time_ns = queued ? mean_ns(timed) : median_ns(timed);
-    const double traced_ns = median_ns(spans(results, trace::SampleState::ok, true));
-    if (isolated) summary.row.trace_overhead = traced_ns / summary.time_ns - 1;
-    summary.waited_share = waited_share(results, prepared.side_by_side);
 }
 
 /// "ring ll 24 channels" of a library that tells.
@@ -208,13 +119,14 @@ ExitCode code_of(trace::CaseStatus status) {
 
 Runner::Runner(
     bootstrap::Bootstrap& bootstrap, const Experiment& experiment, const plugin::PluginRegistry& registry,
-    const Engines& engines, Watchdog& watchdog, Outputs outputs
+    const Engines& engines, Watchdog& watchdog, Outputs outputs, Timeout timeout
 )
     : bootstrap_{bootstrap},
       experiment_{experiment},
       engines_{engines},
       watchdog_{watchdog},
       outputs_{outputs},
+      timeout_{timeout},
       preparer_{bootstrap, registry, engines},
       gate_{
           engines.host.control(),
@@ -243,24 +155,35 @@ void Runner::run_case(const Case& point) {
         .busiest_link_bytes = nan,
         .waited_share = nan};
     summary.row.engine = preparer_.engine_of(point);
+    {
+        const std::lock_guard lock{output_};
+        running_ = summary.row;
+    }
     const engine::cuda::Range range{title(point)};
     ExitCode code = ExitCode::ok;
     try {
         measure(point, summary);
         code = code_of(summary.row.status);
     } catch (const engine::host::StuckError& e) {
-        end_stuck(summary, e.what());
-        if (first_fault_.empty()) first_fault_ = title(point) + ": " + e.what();
-        throw;
+        code = e.code();
+        summary.row.status = trace::CaseStatus::timeout;
+        summary.row.reason = e.what();
+        if (!contain(e, summary)) {
+            end_stuck(summary);
+            if (first_fault_.empty()) first_fault_ = title(point) + ": " + e.what();
+            throw;
+        }
+        store_case(summary.row);
     } catch (const Error& e) {
         // A file that could not be written takes no more rows: the run ends here.
         if (e.code() == ExitCode::output) throw;
         code = e.code();
         summary.row.status = code == ExitCode::skipped        ? trace::CaseStatus::skipped
                              : code == ExitCode::wrong_result ? trace::CaseStatus::wrong
+                             : code == ExitCode::timeout      ? trace::CaseStatus::timeout
                                                               : trace::CaseStatus::failed;
         summary.row.reason = e.what();
-        if (outputs_.writer != nullptr) outputs_.writer->append(std::vector{summary.row});
+        store_case(summary.row);
     }
     if (code == ExitCode::skipped) {
         code = ExitCode::ok;
@@ -275,7 +198,7 @@ void Runner::run_case(const Case& point) {
 /// Everything that can fail on some ranks only is agreed on; the status is rank 0's judgement, known to all.
 void Runner::measure(const Case& point, report::CaseSummary& summary) {
     bootstrap::agree(bootstrap_, [&] { check_memory(point); });
-    PreparedCase prepared = preparer_.prepare(point, operations_per_sample(point, experiment_));
+    PreparedCase prepared = preparer_.prepare(point, operations_of(point));
     summary.empty_ns = summary.row.empty_kernel_ns = prepared.empty_ns;
     describe_plan(prepared, summary.row);
     const std::vector<RankResult> results = gather_results(sample(point, prepared));
@@ -292,7 +215,13 @@ RankResult Runner::sample(const Case& point, PreparedCase& prepared) {
             point, experiment_, prepared, make_buffers(point, prepared), gate_, bootstrap_.rank()
         );
     });
-    return sampler->run();
+    RankResult result = sampler->run();
+    gate_.finish();  // bounded; what follows is not
+    return result;
+}
+
+std::int64_t Runner::operations_of(const Case& point) const {
+    return operations_per_sample(point, experiment_, preparer_.on_device(point));
 }
 
 /// Buffers of the host; those of a GPU are its engine's to find.
@@ -318,7 +247,7 @@ std::vector<std::int32_t> Runner::members_of(const PreparedCase& prepared) const
 std::unique_ptr<CaseBuffers> Runner::make_buffers(const Case& point, const PreparedCase& prepared) const {
     verify::Verifier verifier{verify::Pattern{
         point.dtype, point.op, members_of(prepared), prepared.verify.value_or(experiment_.verify)}};
-    const std::int64_t operations = operations_per_sample(point, experiment_);
+    const std::int64_t operations = operations_of(point);
     if (prepared.user_memory == nullptr) {
         return std::make_unique<HostBuffers>(point, std::move(verifier), bootstrap_.rank(), operations);
     }
@@ -345,8 +274,9 @@ void Runner::settle(
     const PreparedCase& prepared, const std::vector<RankResult>& results, report::CaseSummary& summary
 ) {
     const std::vector<trace::EventRow> events = count_events(prepared, results, summary.row);
-    const Ledger ledger =
-        make_ledger(summary.row.case_index, prepared, events, summary.row.events_dropped > 0);
+    const Ledger ledger = make_ledger(
+        summary.row.case_index, prepared, events, results.front().traced_ops, summary.row.events_dropped > 0
+    );
     judge(results, members_of(prepared), ledger, summary);
     set_times(results, prepared, summary);
     if (summary.row.reason.empty()) summary.row.reason = prepared.note;
@@ -364,7 +294,7 @@ std::vector<trace::EventRow> Runner::count_events(
     std::vector<trace::EventRow> events;
     for (int rank = 0; rank < bootstrap_.size(); ++rank) {
         const RankResult& result = results[static_cast<std::size_t>(rank)];
-        row.events_expected += expected_events(experiment_, prepared, rank);
+        row.events_expected += expected_events(experiment_, prepared, rank, result.traced_ops);
         row.events_dropped += result.events_dropped;
         events.insert(events.end(), result.events.begin(), result.events.end());
     }
@@ -404,6 +334,7 @@ void Runner::store(
         first_collective_ns_ = results.front().samples[0].exit_ns - results.front().samples[0].enter_ns;
     }
     if (outputs_.writer == nullptr) return;
+    const std::lock_guard lock{output_};
     outputs_.writer->append(std::vector{summary.row});
     outputs_.writer->append(ledger.rows);
     for (const RankResult& result : results) {
@@ -417,17 +348,43 @@ void Runner::finish_case(const report::CaseSummary& summary) {
     if (outputs_.reporter != nullptr) outputs_.reporter->add(summary);
 }
 
+void Runner::store_case(const trace::CaseRow& row) {
+    if (outputs_.writer == nullptr) return;
+    const std::lock_guard lock{output_};
+    outputs_.writer->append(std::vector{row});
+    outputs_.writer->flush();
+}
+
+/// All ranks gave up, and are still there: the next case can begin. What is waited for here may be a rank
+/// that verifies a long message.
+bool Runner::contain(const engine::host::StuckError& e, report::CaseSummary& summary) {
+    constexpr std::int64_t most_ns = 5'000'000'000;
+    if (timeout_ == Timeout::ends_run || !e.is_over()) return false;
+    const std::optional<std::string> who_waits =
+        gate_.recover(std::min(experiment_.timeout.wait_ns, most_ns));
+    if (!who_waits) return false;
+    engines_.host.forget_connections();
+    summary.row.reason = engine::host::timeout_message(*who_waits, experiment_.timeout.wait_ns);
+    return true;
+}
+
 /// A peer does not answer, so nothing collective is possible any more; rank 0 completes the file on its own.
-void Runner::end_stuck(report::CaseSummary& summary, const std::string& reason) {
+void Runner::end_stuck(report::CaseSummary& summary) {
     if (bootstrap_.rank() != 0) return;
-    summary.row.status = trace::CaseStatus::timeout;
-    summary.row.reason = reason;
     finish_case(summary);
-    if (outputs_.writer != nullptr) {
-        outputs_.writer->append(std::vector{summary.row});
-        outputs_.writer->finish(lossy_);
-    }
+    store_case(summary.row);
+    if (outputs_.writer != nullptr) outputs_.writer->finish(lossy_);
     if (outputs_.reporter != nullptr) outputs_.reporter->end(traffic_, ExitCode::timeout);
+}
+
+void Runner::abandon(const std::string& reason) {
+    if (outputs_.writer == nullptr) return;
+    const std::unique_lock lock{output_, std::try_to_lock};
+    if (!lock.owns_lock()) return;  // held up in the middle of writing: the file is beyond help
+    running_.status = trace::CaseStatus::timeout;
+    running_.reason = reason;
+    outputs_.writer->append(std::vector{running_});
+    outputs_.writer->finish(lossy_);
 }
 
 }  // namespace ringscope::bench

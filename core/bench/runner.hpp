@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@
 
 namespace ringscope::bench {
 
+/// What a case in which a peer did not answer ends: itself, or the run.
+enum class Timeout { ends_case, ends_run };
+
 /// Where results go. Rank 0 has both (or no writer where no file was asked for), the other ranks neither.
 struct Outputs {
     report::Reporter* reporter = nullptr;
@@ -28,12 +32,17 @@ class Runner {
  public:
     Runner(
         bootstrap::Bootstrap& bootstrap, const Experiment& experiment, const plugin::PluginRegistry& registry,
-        const Engines& engines, Watchdog& watchdog, Outputs outputs
+        const Engines& engines, Watchdog& watchdog, Outputs outputs, Timeout timeout = Timeout::ends_case
     );
 
     /// Runs all cases. [collective] Returns the worst exit code of them, the same on all ranks. Throws
-    /// StuckError when a peer does not answer; what was finished before is complete in the file.
+    /// StuckError when a peer does not answer and the run cannot go on, or is not to; what was finished
+    /// before is complete in the file.
     ExitCode run(const std::vector<Case>& cases);
+
+    /// Completes the file with what was finished, and the case that runs as timed out, while `run` is held up
+    /// for ever. From another thread, before the process ends.
+    void abandon(const std::string& reason);
 
     [[nodiscard]] const report::TrafficVerdict& traffic() const { return traffic_; }
     /// The first case that is not as it must be, in words; "" when there is none.
@@ -49,6 +58,7 @@ class Runner {
     [[nodiscard]] std::unique_ptr<CaseBuffers> make_buffers(const Case& point, const PreparedCase& prepared)
         const;
     void check_memory(const Case& point) const;
+    [[nodiscard]] std::int64_t operations_of(const Case& point) const;
     [[nodiscard]] RankResult sample(const Case& point, PreparedCase& prepared);
     [[nodiscard]] std::vector<RankResult> gather_results(const RankResult& mine);
     void settle(
@@ -63,13 +73,18 @@ class Runner {
         const report::CaseSummary& summary, const std::vector<RankResult>& results, const Ledger& ledger
     );
     void finish_case(const report::CaseSummary& summary);
-    void end_stuck(report::CaseSummary& summary, const std::string& reason);
+    [[nodiscard]] bool contain(const engine::host::StuckError& e, report::CaseSummary& summary);
+    void end_stuck(report::CaseSummary& summary);
+    void store_case(const trace::CaseRow& row);
 
     bootstrap::Bootstrap& bootstrap_;
     const Experiment& experiment_;
     Engines engines_;
     Watchdog& watchdog_;
     Outputs outputs_;
+    Timeout timeout_;
+    std::mutex output_;       ///< held while the file is written
+    trace::CaseRow running_;  ///< the case that runs, as far as it is known; by `output_`
     Preparer preparer_;
     StartGate gate_;
     report::TrafficVerdict traffic_;

@@ -3,12 +3,20 @@
 #include "bench/sampler.hpp"
 
 #include <algorithm>
+#include <cmath>
+
+#include "bench/statistics.hpp"
+#include "bench/timer.hpp"
 
 namespace ringscope::bench {
 namespace {
 
 std::uint64_t seed_of(const Case& point, std::int64_t iteration) {
     return static_cast<std::uint64_t>(point.index) * 1'000'003 + static_cast<std::uint64_t>(iteration);
+}
+
+std::int64_t traced_iterations(const Experiment& experiment, const PreparedCase& prepared) {
+    return experiment.trace.enabled && prepared.traced ? experiment.trace.iterations : 0;
 }
 
 trace::EventRow event_row(
@@ -21,6 +29,9 @@ trace::EventRow event_row(
     const bool received = raw.direction == trace::Direction::recv;
     const auto messages = received ? program.recvs(op) : program.sends(op);
     const schedule::Message& message = messages[static_cast<std::size_t>(raw.message)];
+    // Unique per (src, dst), whatever the number of channels and of operations in a sample.
+    const std::int64_t seq =
+        (raw.operation * plan.most_messages + message.seq) * plan.request.channels + raw.channel;
     return {
         .case_index = point.index,
         .iteration = iteration,
@@ -32,14 +43,14 @@ trace::EventRow event_row(
         .phase = op.phase,
         .direction = raw.direction,
         .peer = message.peer,
-        // Unique per (src, dst), whatever the number of channels.
-        .seq = message.seq * plan.request.channels + raw.channel,
+        .seq = seq,
         .chunk = op.chunk,
         .payload_bytes = raw.payload_bytes,
         .wire_bytes = raw.wire_bytes,
         .begin_ns = raw.begin_ns,
         .ready_ns = raw.ready_ns,
         .end_ns = raw.end_ns,
+        .posted_ns = raw.posted_ns,
         .wait_data_ns = received ? raw.wait_ns : 0,
         .wait_credit_ns = received ? 0 : raw.wait_ns,
         .begin_ticks = raw.begin_ticks,
@@ -50,9 +61,11 @@ trace::EventRow event_row(
 
 }  // namespace
 
-std::int64_t expected_events(const Experiment& experiment, const PreparedCase& prepared, int rank) {
-    if (!experiment.trace.enabled || !prepared.traced) return 0;
-    return experiment.trace.iterations * schedule::events_per_operation(*prepared.plan, rank);
+std::int64_t expected_events(
+    const Experiment& experiment, const PreparedCase& prepared, int rank, std::int64_t ops
+) {
+    const std::int64_t operations = ops * traced_iterations(experiment, prepared);
+    return operations == 0 ? 0 : operations * schedule::events_per_operation(*prepared.plan, rank);
 }
 
 Sampler::Sampler(
@@ -64,60 +77,83 @@ Sampler::Sampler(
       prepared_{prepared},
       buffers_{std::move(buffers)},
       gate_{gate},
-      rank_{rank},
-      events_{std::min(experiment.trace.max_events_per_rank, expected_events(experiment, prepared, rank))} {}
+      rank_{rank} {}
 
 RankResult Sampler::run() {
-    run_untraced();
-    run_traced();
+    run_cold();
+    run_warm();
     return std::move(result_);
 }
 
-void Sampler::run_untraced() {
+void Sampler::run_cold() {
     if (experiment_.measure.cold_start) sample({.state = trace::SampleState::cold});
     for (std::int64_t i = 0; i < experiment_.measure.warmup; ++i)
         sample({.state = trace::SampleState::warmup});
-    const auto most = static_cast<std::int64_t>(buffers_->operations().size());
-    if (point_.mode == Mode::graph) {
-        for (std::int64_t i = 0; i < experiment_.measure.iterations; ++i) sample({.ops = most});
-        return;
-    }
-    for (std::int64_t done = 0; done < experiment_.measure.iterations;) {
-        const std::int64_t ops = std::min(most, experiment_.measure.iterations - done);
-        sample({.ops = ops});
-        done += ops;
-    }
 }
 
-void Sampler::run_traced() {
-    if (!experiment_.trace.enabled || !prepared_.traced) return;
-    for (std::int64_t i = 0; i < experiment_.trace.iterations; ++i) sample({.traced = true});
+/// The memory for all events is there before the first of them.
+void Sampler::run_warm() {
+    const std::int64_t traced = traced_iterations(experiment_, prepared_), most = most_operations();
+    if (traced > 0) {
+        result_.traced_ops = traced_operations(point_.mode, most);
+        const std::int64_t expected = expected_events(experiment_, prepared_, rank_, result_.traced_ops);
+        events_ = engine::EventLog{std::min(experiment_.trace.max_events_per_rank, expected)};
+    }
+    for (const PlannedSample& planned : plan_samples(experiment_.measure, point_.mode, most, traced))
+        sample(planned);
     result_.events_dropped = events_.dropped();
 }
 
-void Sampler::sample(const Kind& kind) {
+/// Operations of a sample. Isolated ones that are too short for the clock are taken several at a time, as
+/// many on all ranks.
+std::int64_t Sampler::most_operations() {
+    const auto most = static_cast<std::int64_t>(buffers_->operations().size());
+    if (point_.mode != Mode::isolated || most == 1) return most;
+    return std::min(most, gate_.share(operations_for_timer()));
+}
+
+std::int64_t Sampler::operations_for_timer() const {
+    std::vector<double> times;
+    for (const trace::SampleRow& row : result_.samples)
+        times.push_back(static_cast<double>(row.exit_ns - row.enter_ns));
+    if (times.empty()) return 1;
+    const double shortest = static_cast<double>(host_timer().shortest_ns());
+    return static_cast<std::int64_t>(std::ceil(shortest / std::max(1.0, median(times))));
+}
+
+void Sampler::sample(const PlannedSample& planned) {
     const auto iteration = static_cast<std::int64_t>(result_.samples.size());
     const std::uint64_t seed = seed_of(point_, iteration);
     trace::SampleRow row{
         .case_index = point_.index,
         .iteration = iteration,
         .rank = rank_,
-        .state = kind.state,
-        .traced = kind.traced,
-        .ops = kind.ops};
-    const auto operations = buffers_->operations().first(static_cast<std::size_t>(kind.ops));
-    buffers_->fill(kind.ops, seed);
-    if (!kind.traced) prepared_.collective->arm(operations);
+        .state = planned.state,
+        .traced = planned.traced,
+        .ops = planned.ops};
+    const auto operations = buffers_->operations().first(static_cast<std::size_t>(planned.ops));
+    buffers_->fill(planned.ops, seed);
+    prepared_.collective->arm(operations, planned.traced);
     const bool in_time = gate_.pass();
-    const engine::Timing timing = kind.traced ? prepared_.collective->sample_traced(operations[0], events_)
-                                              : prepared_.collective->sample(operations);
+    const engine::Timing timing = planned.traced ? prepared_.collective->sample_traced(operations, events_)
+                                                 : prepared_.collective->sample(operations);
     row.enter_ns = timing.enter_ns;
     row.exit_ns = timing.exit_ns;
     row.device_ns = timing.device_ns;
-    if (!in_time && row.state == trace::SampleState::ok) row.state = trace::SampleState::late_start;
-    check(kind.ops, seed, row);
+    if (row.state == trace::SampleState::ok) row.state = state_of(row, in_time);
+    check(planned.ops, seed, row);
     result_.samples.push_back(row);
-    if (kind.traced) keep_events(iteration);
+    if (planned.traced) keep_events(iteration);
+}
+
+/// The host's clock ran before the device's work began and after it ended, so it cannot have seen less.
+trace::SampleState Sampler::state_of(const trace::SampleRow& row, bool in_time) const {
+    if (!in_time) return trace::SampleState::late_start;
+    if (row.device_ns == trace::not_available) return trace::SampleState::ok;
+    constexpr std::int64_t event_step_ns = 1000;
+    const std::int64_t seen = row.exit_ns - row.enter_ns, drift = seen / 1000;
+    return row.device_ns > seen + event_step_ns + drift ? trace::SampleState::clock_moved
+                                                        : trace::SampleState::ok;
 }
 
 void Sampler::check(std::int64_t ops, std::uint64_t seed, trace::SampleRow& row) {

@@ -8,13 +8,14 @@
 #include "bench/case_buffers.hpp"
 #include "bench/prepare.hpp"
 #include "bench/rank_result.hpp"
+#include "bench/sample_plan.hpp"
 #include "bench/start_gate.hpp"
 #include "trace/rows.hpp"
 
 namespace ringscope::bench {
 
-/// Runs the iterations of one case on one rank: cold, warm-up, timed, traced. Each one has data of its own,
-/// starts together with the other ranks, and is verified before the next.
+/// Runs the iterations of one case on one rank: cold, warm-up, then timed and traced ones in blocks. Each one
+/// has data of its own, starts together with the other ranks, and is verified before the next.
 class Sampler {
  public:
     Sampler(
@@ -25,15 +26,12 @@ class Sampler {
     [[nodiscard]] RankResult run();
 
  private:
-    struct Kind {
-        trace::SampleState state = trace::SampleState::ok;
-        bool traced = false;
-        std::int64_t ops = 1;
-    };
-
-    void run_untraced();
-    void run_traced();
-    void sample(const Kind& kind);
+    void run_cold();
+    void run_warm();
+    [[nodiscard]] std::int64_t most_operations();
+    [[nodiscard]] std::int64_t operations_for_timer() const;
+    void sample(const PlannedSample& planned);
+    [[nodiscard]] trace::SampleState state_of(const trace::SampleRow& row, bool in_time) const;
     void check(std::int64_t ops, std::uint64_t seed, trace::SampleRow& row);
     void keep_events(std::int64_t iteration);
 
@@ -43,13 +41,13 @@ class Sampler {
     std::unique_ptr<CaseBuffers> buffers_;
     StartGate& gate_;
     int rank_;
-    engine::EventLog events_;
+    engine::EventLog events_{0};
     RankResult result_;
 };
 
-/// Rows that the traced iterations of a case give on a rank.
+/// Rows that the traced iterations of a case give on a rank, where each is of `ops` operations.
 [[nodiscard]] std::int64_t expected_events(
-    const Experiment& experiment, const PreparedCase& prepared, int rank
+    const Experiment& experiment, const PreparedCase& prepared, int rank, std::int64_t ops
 );
 
 }  // namespace ringscope::bench

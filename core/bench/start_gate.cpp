@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/start_gate.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 
 #include "base/time.hpp"
@@ -24,14 +26,25 @@ StartGate::StartGate(
       window_{mode == StartMode::window || (mode == StartMode::automatic && !oversubscribed)},
       waiter_{waiter} {}
 
-bool StartGate::pass() {
+template <class Work>
+auto StartGate::bounded(Work work) {
     try {
-        if (window_) return window();
-        barrier();
-        return true;
+        return work();
     } catch (const host::GaveUp&) {
         throw host::StuckError{host::stuck_message(control_, ranks_, waiter_.limit_ns())};
     }
+}
+
+bool StartGate::pass() {
+    return bounded([&] {
+        if (window_) return window();
+        barrier();
+        return true;
+    });
+}
+
+void StartGate::finish() {
+    bounded([&] { barrier(); });
 }
 
 /// Each rank shows that it has come and looks at the others one by one, so a report can name who is missing.
@@ -66,6 +79,55 @@ bool StartGate::window() {
     while (now_ns() < start) {
     }
     return true;
+}
+
+std::int64_t StartGate::share(std::int64_t value) {
+    return bounded([&] {
+        if (rank_ == 0) control_.shared.store(value, std::memory_order_relaxed);
+        barrier();
+        const std::int64_t shared = control_.shared.load(std::memory_order_relaxed);
+        barrier();  // before rank 0 shares the next
+        return shared;
+    });
+}
+
+std::optional<std::string> StartGate::recover(std::int64_t limit_ns) {
+    const std::int64_t deadline = now_ns() + limit_ns;
+    if (!meet(deadline)) return std::nullopt;
+    std::string who_waits = host::describe_stuck(control_, ranks_);
+    std::uint64_t rounds = 0;
+    for (int rank = 0; rank < ranks_; ++rank) rounds = std::max(rounds, arrival(rank).load());
+    if (!meet(deadline)) return std::nullopt;  // all have read both
+    begin_anew(rounds);
+    if (!meet(deadline)) return std::nullopt;
+    return who_waits;
+}
+
+/// Not by arrivals, which the abort word ends, and of which some ranks have more than others now.
+bool StartGate::meet(std::int64_t deadline_ns) {
+    const std::uint64_t meeting = ++meetings_;
+    const auto at = [&](int rank) -> std::atomic<std::uint64_t>& {
+        return control_.recoveries[static_cast<std::size_t>(rank)].rounds;
+    };
+    at(rank_).store(meeting, std::memory_order_release);
+    for (int peer = 0; peer < ranks_; ++peer) {
+        while (at(peer).load(std::memory_order_acquire) < meeting) {
+            if (control_.terminated.load() != 0 || now_ns() > deadline_ns) return false;
+            sched_yield();
+        }
+    }
+    return control_.terminated.load() == 0;
+}
+
+/// Each rank takes back its own record and comes to the same number of rounds; rank 0 what belongs to all.
+void StartGate::begin_anew(std::uint64_t rounds) {
+    control_.stuck[static_cast<std::size_t>(rank_)].valid.store(0, std::memory_order_relaxed);
+    if (rank_ == 0) {
+        control_.abort.store(0, std::memory_order_relaxed);
+        control_.late.store(0, std::memory_order_relaxed);
+    }
+    rounds_ = rounds;
+    arrival(rank_).store(rounds_, std::memory_order_relaxed);
 }
 
 std::atomic<std::uint64_t>& StartGate::arrival(int rank) {

@@ -144,8 +144,14 @@ ExitCode Gate::run_groups(const Subject& subject) {
 Group Gate::run_group(const CaseGroup& cases) {
     Group group{.name = cases.name};
     Tally tally{group};
-    bench::Runner runner{bootstrap_, cases.experiment, registry_,
-                         engines_,   watchdog_,        {bootstrap_.rank() == 0 ? &tally : nullptr, nullptr}};
+    bench::Runner runner{
+        bootstrap_,
+        cases.experiment,
+        registry_,
+        engines_,
+        watchdog_,
+        {bootstrap_.rank() == 0 ? &tally : nullptr, nullptr},
+        bench::Timeout::ends_run};
     try {
         group.code = runner.run(expand(cases.experiment));
     } catch (const engine::host::StuckError&) {

@@ -13,9 +13,12 @@ Timing BlockingCollective::sample(std::span<const Operation> operations) {
     return timing;
 }
 
-Timing BlockingCollective::sample_traced(const Operation& operation, EventLog& events) {
+Timing BlockingCollective::sample_traced(std::span<const Operation> operations, EventLog& events) {
     Timing timing{.enter_ns = now_ns()};
-    run_traced(operation.input, operation.output, events);
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+        events.begin_operation(static_cast<std::int32_t>(i));
+        run_traced(operations[i].input, operations[i].output, events);
+    }
     timing.exit_ns = now_ns();
     return timing;
 }

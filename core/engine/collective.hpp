@@ -14,12 +14,14 @@ namespace ringscope::engine {
 /// A traced message of an op, as the engine keeps it on the timed path: indices now, names after the run.
 struct RawEvent {
     std::int32_t channel = 0;
-    std::int32_t op = 0;       ///< index in the rank's program of the channel
-    std::int32_t message = 0;  ///< index among the op's receives or sends
+    std::int32_t op = 0;         ///< index in the rank's program of the channel
+    std::int32_t message = 0;    ///< index among the op's receives or sends
+    std::int32_t operation = 0;  ///< of the sample, from 0
     trace::Direction direction = trace::Direction::send;
     std::int64_t payload_bytes = 0, wire_bytes = 0;  ///< as the copy loop moved them
     std::int64_t begin_ns = 0, ready_ns = 0, end_ns = 0;
-    std::int64_t wait_ns = 0;  ///< for data (recv) or credit (send), over all parts
+    std::int64_t posted_ns = trace::not_available;  ///< a send's first part was handed over, where known
+    std::int64_t wait_ns = 0;                       ///< for data (recv) or credit (send), over all parts
     std::int64_t begin_ticks = 0, ready_ticks = 0, end_ticks = 0;  ///< as read from the engine's clock
 };
 
@@ -29,9 +31,12 @@ class EventLog {
  public:
     explicit EventLog(std::int64_t capacity) : events_(static_cast<std::size_t>(capacity)) {}
 
+    /// Operation of the sample that the next events belong to.
+    void begin_operation(std::int32_t operation) { operation_ = operation; }
     void add(const RawEvent& event) {
         if (size_ < events_.size()) {
-            events_[size_++] = event;
+            events_[size_] = event;
+            events_[size_++].operation = operation_;
         } else {
             ++dropped_;
         }
@@ -43,6 +48,7 @@ class EventLog {
     std::vector<RawEvent> events_;  // zeroed, so that its pages are there before the run
     std::size_t size_ = 0;
     std::int64_t dropped_ = 0;
+    std::int32_t operation_ = 0;
 };
 
 /// The user buffers of one operation; both may be the same.
@@ -64,11 +70,11 @@ class Collective {
  public:
     virtual ~Collective() = default;
     /// Makes ready what these operations need as one sample (a graph is built here). [not timed]
-    virtual void arm(std::span<const Operation>) {}
+    virtual void arm(std::span<const Operation>, bool /*traced*/) {}
     /// Runs the operations one after the other. [collective]
     virtual Timing sample(std::span<const Operation> operations) = 0;
-    /// Runs one operation and keeps its events. Opaque baselines have none. [collective]
-    virtual Timing sample_traced(const Operation& operation, EventLog& events) = 0;
+    /// The same, and keeps their events. Opaque baselines have none. [collective]
+    virtual Timing sample_traced(std::span<const Operation> operations, EventLog& events) = 0;
 };
 
 /// A collective on the host: a call returns when its result is there, so it is timed around the calls.
@@ -80,7 +86,7 @@ class BlockingCollective : public Collective {
     virtual void run_traced(const std::byte* input, std::byte* output, EventLog& events) = 0;
 
     Timing sample(std::span<const Operation> operations) final;
-    Timing sample_traced(const Operation& operation, EventLog& events) final;
+    Timing sample_traced(std::span<const Operation> operations, EventLog& events) final;
 };
 
 }  // namespace ringscope::engine

@@ -91,6 +91,16 @@ std::string deadlock(const Plan& plan) {
     return "";
 }
 
+std::int64_t most_messages(const Plan& plan) {
+    std::int64_t most = 0;
+    for (const auto& programs : plan.programs) {
+        for (const Program& program : programs) {
+            for (const Message& message : program.messages) most = std::max(most, message.seq + 1);
+        }
+    }
+    return most;
+}
+
 }  // namespace
 
 ringscope_place place_of(const PlanRequest& request, std::int32_t rank) {
@@ -140,6 +150,7 @@ Plan make_plan(const ringscope_algorithm& algorithm, const PlanRequest& request)
         if (!cycle.empty()) continue;
         for (auto& programs : plan.programs)
             plan.steps = std::max(plan.steps, number_messages(programs, plan.chunks));
+        plan.most_messages = most_messages(plan);
         return plan;
     }
     throw Error{

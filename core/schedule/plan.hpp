@@ -58,6 +58,7 @@ struct Plan {
     std::int64_t slices = 1;
     std::int64_t parts = 1;
     std::vector<std::int32_t> members;           ///< ranks that contribute and receive, in ascending order
+    std::int64_t most_messages = 0;              ///< over one link in one channel
     std::int32_t steps = 0;                      ///< hops on the longest path: 2(N-1) for a ring
     std::vector<std::vector<Program>> programs;  ///< [channel][rank]
 

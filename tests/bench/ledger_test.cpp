@@ -11,6 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 /// Two ranks: 0 -> 1 carries 100 bytes, 1 -> 0 carries 60, twice as much on the wire.
 PreparedCase two_links() {
@@ -50,7 +51,7 @@ std::vector<trace::EventRow> iteration_of(std::int64_t iteration) {
 TEST(Ledger, AllAgree_NoDifferences) {
     std::vector<trace::EventRow> events = iteration_of(3);
     for (const auto& e : iteration_of(4)) events.push_back(e);
-    const Ledger ledger = make_ledger(7, two_links(), events, false);
+    const Ledger ledger = make_ledger(7, two_links(), events, 1, false);
     EXPECT_THAT(ledger.differences, IsEmpty());
     ASSERT_EQ(ledger.rows.size(), 2U);
     const trace::TrafficRow& row = ledger.rows[0];
@@ -64,11 +65,22 @@ TEST(Ledger, AllAgree_NoDifferences) {
     EXPECT_EQ(row.closed_form, 100);
 }
 
+TEST(Ledger, SampleOfSeveralOperations_HoldsAsManyTimesTheBytes) {
+    std::vector<trace::EventRow> events;
+    for (int operation = 0; operation < 3; ++operation) {
+        for (const auto& e : iteration_of(3)) events.push_back(e);
+    }
+    const Ledger ledger = make_ledger(0, two_links(), events, 3, false);
+    EXPECT_THAT(ledger.differences, IsEmpty());
+    EXPECT_EQ(ledger.rows[0].traced_payload, 100);
+    EXPECT_THAT(make_ledger(0, two_links(), events, 2, false).differences, Not(IsEmpty()));
+}
+
 TEST(Ledger, RowOff16_NamesLinkIterationAndBoth) {
     std::vector<trace::EventRow> events = iteration_of(3);
     for (const auto& e : iteration_of(4)) events.push_back(e);
     events[6].payload_bytes += 16;
-    const Ledger ledger = make_ledger(0, two_links(), events, false);
+    const Ledger ledger = make_ledger(0, two_links(), events, 1, false);
     EXPECT_THAT(ledger.differences, ElementsAre("link 0 -> 1: sent bytes in iteration 4 116, declared 100"));
     EXPECT_EQ(ledger.rows[0].traced_payload, 116);
 }
@@ -77,7 +89,7 @@ TEST(Ledger, ReceiverOff16_IsSeenThoughTheSenderAgrees) {
     std::vector<trace::EventRow> events = iteration_of(0);
     events[1].payload_bytes -= 16;
     EXPECT_THAT(
-        make_ledger(0, two_links(), events, false).differences,
+        make_ledger(0, two_links(), events, 1, false).differences,
         ElementsAre("link 0 -> 1: received bytes in iteration 0 84, declared 100")
     );
 }
@@ -86,7 +98,7 @@ TEST(Ledger, WireOff8_IsSeenThoughThePayloadAgrees) {
     std::vector<trace::EventRow> events = iteration_of(0);
     events[4].wire_bytes += 8;
     EXPECT_THAT(
-        make_ledger(0, two_links(), events, false).differences,
+        make_ledger(0, two_links(), events, 1, false).differences,
         ElementsAre("link 1 -> 0: sent wire bytes in iteration 0 128, declared 120")
     );
 }
@@ -95,7 +107,7 @@ TEST(Ledger, MessageLost_IsSeen) {
     std::vector<trace::EventRow> events = iteration_of(0);
     events.erase(events.begin());
     EXPECT_THAT(
-        make_ledger(0, two_links(), events, false).differences,
+        make_ledger(0, two_links(), events, 1, false).differences,
         ElementsAre(HasSubstr("sent bytes in iteration 0 36"), HasSubstr("sent wire bytes in iteration 0 72"))
     );
 }
@@ -104,7 +116,7 @@ TEST(Ledger, LinkThatNobodyDeclared_GetsARowAndADifference) {
     PreparedCase prepared = two_links();
     for (auto* bytes : {&prepared.declared->payload, &prepared.declared->wire, &*prepared.closed_form})
         bytes->at(1, 0) = 0;
-    const Ledger ledger = make_ledger(0, prepared, iteration_of(0), false);
+    const Ledger ledger = make_ledger(0, prepared, iteration_of(0), 1, false);
     ASSERT_EQ(ledger.rows.size(), 2U);
     EXPECT_EQ(ledger.rows[1].traced_payload, 60);
     EXPECT_EQ(ledger.differences.size(), 4U);
@@ -113,7 +125,7 @@ TEST(Ledger, LinkThatNobodyDeclared_GetsARowAndADifference) {
 TEST(Ledger, ClosedFormOff16_IsSeenWithoutATrace) {
     PreparedCase prepared = two_links();
     prepared.closed_form->at(0, 1) += 16;
-    const Ledger ledger = make_ledger(0, prepared, {}, false);
+    const Ledger ledger = make_ledger(0, prepared, {}, 1, false);
     EXPECT_THAT(ledger.differences, ElementsAre("link 0 -> 1: closed form 116, declared 100"));
     EXPECT_EQ(ledger.rows[0].traced_payload, trace::not_available);
 }
@@ -121,7 +133,7 @@ TEST(Ledger, ClosedFormOff16_IsSeenWithoutATrace) {
 TEST(Ledger, NoClosedForm_IsNotCompared) {
     PreparedCase prepared = two_links();
     prepared.closed_form.reset();
-    const Ledger ledger = make_ledger(0, prepared, iteration_of(0), false);
+    const Ledger ledger = make_ledger(0, prepared, iteration_of(0), 1, false);
     EXPECT_THAT(ledger.differences, IsEmpty());
     EXPECT_EQ(ledger.rows[0].closed_form, trace::not_available);
 }
@@ -129,13 +141,13 @@ TEST(Ledger, NoClosedForm_IsNotCompared) {
 TEST(Ledger, EventsDropped_NoTracedAccount) {
     std::vector<trace::EventRow> events = iteration_of(0);
     events.pop_back();
-    const Ledger ledger = make_ledger(0, two_links(), events, true);
+    const Ledger ledger = make_ledger(0, two_links(), events, 1, true);
     EXPECT_THAT(ledger.differences, IsEmpty());
     EXPECT_EQ(ledger.rows[0].traced_payload, trace::not_available);
 }
 
 TEST(Ledger, NotObservable_IsEmpty) {
-    const Ledger ledger = make_ledger(0, PreparedCase{}, {}, false);
+    const Ledger ledger = make_ledger(0, PreparedCase{}, {}, 1, false);
     EXPECT_THAT(ledger.rows, IsEmpty());
     EXPECT_THAT(ledger.differences, IsEmpty());
 }

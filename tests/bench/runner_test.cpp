@@ -38,9 +38,10 @@ class Spoiling final : public engine::Collective {
         for (const auto& operation : operations) spoil(operation.input, operation.output);
         return timing;
     }
-    engine::Timing sample_traced(const engine::Operation& operation, engine::EventLog& events) override {
-        const engine::Timing timing = real_->sample_traced(operation, events);
-        spoil(operation.input, operation.output);
+    engine::Timing sample_traced(std::span<const engine::Operation> operations, engine::EventLog& events)
+        override {
+        const engine::Timing timing = real_->sample_traced(operations, events);
+        for (const auto& operation : operations) spoil(operation.input, operation.output);
         return timing;
     }
 
@@ -64,14 +65,14 @@ std::vector<RankResult> sample(const Experiment& experiment, std::size_t which, 
         const int rank = bootstrap.rank();
         engine::host::HostEngine host{bootstrap, {.wait_ns = 20'000'000'000, .oversubscribed = true}};
         Preparer preparer{bootstrap, built_plugins(), {host}};
-        PreparedCase prepared = preparer.prepare(cases[which], operations_per_sample(cases[which], experiment));
+        PreparedCase prepared =
+            preparer.prepare(cases[which], operations_per_sample(cases[which], experiment, false));
         if (wrap) wrap(rank, prepared);
         StartGate gate{
             host.control(), rank, 2, StartMode::barrier, {host.control(), rank, 20'000'000'000, true}, true};
-        verify::Verifier verifier{
-            verify::Pattern{cases[which].dtype, cases[which].op, 2, experiment.verify}};
+        verify::Verifier verifier{verify::Pattern{cases[which].dtype, cases[which].op, 2, experiment.verify}};
         auto buffers = std::make_unique<HostBuffers>(
-            cases[which], std::move(verifier), rank, operations_per_sample(cases[which], experiment)
+            cases[which], std::move(verifier), rank, operations_per_sample(cases[which], experiment, false)
         );
         Sampler sampler{cases[which], experiment, prepared, std::move(buffers), gate, rank};
         results[static_cast<std::size_t>(rank)] = sampler.run();
@@ -86,7 +87,7 @@ std::vector<SampleState> states_of(const RankResult& result) {
     return states;
 }
 
-TEST(Sampler, Isolated_ColdWarmupTimedTraced) {
+TEST(Sampler, Isolated_ColdWarmupThenTracedBetweenTimed) {
     const Experiment experiment = experiment_of(two_cases);
     const auto results = sample(experiment, 0);
     for (int rank : {0, 1}) {
@@ -97,8 +98,8 @@ TEST(Sampler, Isolated_ColdWarmupTimedTraced) {
                                    SampleState::ok, SampleState::ok, SampleState::ok
                                )
         );
-        EXPECT_FALSE(result.samples[4].traced);
-        EXPECT_TRUE(result.samples[5].traced && result.samples[6].traced);
+        EXPECT_FALSE(result.samples[3].traced || result.samples[6].traced);
+        EXPECT_TRUE(result.samples[4].traced && result.samples[5].traced);
         EXPECT_EQ(result.wrong, 0);
         EXPECT_EQ(result.what, "");
         EXPECT_EQ(result.hashes, results[0].hashes);
@@ -227,6 +228,36 @@ measure: {warmup: 0, iterations: 1}
     EXPECT_EQ(reporter.cases[0].row.status, trace::CaseStatus::failed);
     EXPECT_TRUE(std::isnan(reporter.cases[0].time_ns));
     EXPECT_EQ(reporter.cases[1].row.status, trace::CaseStatus::ok);
+}
+
+/// Rank 1 loses its message of step 3 in the sixth of twelve cases.
+TEST(Runner, LostMessage_EndsItsCaseAlone) {
+    const Experiment experiment = experiment_of(R"(
+version: 1
+sweep: {algorithms: [ring-ll, ring-simple, tree-simple], sizes: [1200, 4096, 65536, 262144]}
+measure: {warmup: 1, iterations: 2}
+timeout: {wait: 300ms}
+)");
+    for (const std::size_t lost_in : {1u, 5u}) {
+        KeepingReporter reporter;
+        const auto lose = [&](int rank, const Case& point, schedule::Plan& plan) {
+            if (point.index == static_cast<std::int32_t>(lost_in) && rank == 1) lose_message(plan, 1, 3);
+        };
+        const Outcome outcome = run_on_threads(experiment, 3, {&reporter, nullptr}, lose);
+        EXPECT_EQ(outcome.code, ExitCode::timeout);
+        ASSERT_THAT(reporter.cases, SizeIs(12));
+        for (std::size_t i = 0; i < reporter.cases.size(); ++i) {
+            const trace::CaseRow& row = reporter.cases[i].row;
+            EXPECT_EQ(row.status, i == lost_in ? trace::CaseStatus::timeout : trace::CaseStatus::ok) << i;
+        }
+        // Step 3 of a ring of three: rank 1 passes on chunk 2, which it has from rank 0, who reduced it.
+        const std::string& reason = reporter.cases[lost_in].row.reason;
+        EXPECT_THAT(
+            reason, testing::StartsWith("no progress for 300 ms (timeout.wait): rank 2 waits for data from "
+                                        "rank 1 at step 3, chunk ")
+        );
+        EXPECT_THAT(outcome.first_fault, HasSubstr(reason));
+    }
 }
 
 TEST(Runner, MoreThanTheMemory_FailsBeforeItIsTaken) {

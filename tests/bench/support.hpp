@@ -32,6 +32,17 @@ struct Outcome {
     bool lossy = false;
 };
 
+/// Lets a rank forget its message of this step: it is never sent, and all else is played.
+inline void lose_message(schedule::Plan& plan, std::int32_t rank, std::int32_t step) {
+    for (schedule::Program& program : plan.programs[0]) {
+        if (&program != &plan.programs[0][static_cast<std::size_t>(rank)]) continue;
+        for (schedule::Op& op : program.ops) {
+            const bool sends_it = op.send_count == 1 && program.sends(op)[0].step == step;
+            if (sends_it) op.send_count = 0;
+        }
+    }
+}
+
 /// Keeps the summaries that rank 0 reports.
 class KeepingReporter final : public report::Reporter {
  public:
@@ -43,7 +54,11 @@ class KeepingReporter final : public report::Reporter {
 
 /// The whole experiment on ranks as threads; rank 0 has the outputs. A watchdog that expires ends the
 /// process.
-inline Outcome run_on_threads(const Experiment& experiment, int ranks, Outputs outputs) {
+using Tamper = std::function<void(int rank, const Case&, schedule::Plan&)>;
+
+inline Outcome run_on_threads(
+    const Experiment& experiment, int ranks, Outputs outputs, const Tamper& tamper = {}
+) {
     const std::vector<Case> cases = expand(experiment);
     Outcome outcome;
     bootstrap::run_as_threads(ranks, [&](bootstrap::Bootstrap& bootstrap) {
@@ -51,7 +66,12 @@ inline Outcome run_on_threads(const Experiment& experiment, int ranks, Outputs o
         engine::host::HostEngine host{
             bootstrap, {.wait_ns = experiment.timeout.wait_ns, .oversubscribed = true}};
         Watchdog watchdog{[](const std::string&) { std::abort(); }};
-        Runner runner{bootstrap, experiment, built_plugins(), {host}, watchdog, root ? outputs : Outputs{}};
+        Engines engines{host};
+        if (tamper)
+            engines.tamper = [&](const Case& point, schedule::Plan& plan) {
+                tamper(bootstrap.rank(), point, plan);
+            };
+        Runner runner{bootstrap, experiment, built_plugins(), engines, watchdog, root ? outputs : Outputs{}};
         const ExitCode code = runner.run(cases);
         if (root) outcome = {code, runner.first_fault(), runner.traffic(), runner.lossy()};
         bootstrap.barrier();

@@ -99,11 +99,11 @@ class Player {
     }
     std::string sample_traced(engine::EventLog& events) {
         begin(1);
-        prepared_.collective->sample_traced(buffers_->operations()[0], events);
+        prepared_.collective->sample_traced(buffers_->operations().first(1), events);
         return verdict(1);
     }
     [[nodiscard]] const schedule::Plan& plan() const { return plan_; }
-    void arm() { prepared_.collective->arm(buffers_->operations()); }
+    void arm() { prepared_.collective->arm(buffers_->operations(), false); }
 
  private:
     void begin(std::int64_t operations) {

@@ -47,8 +47,8 @@ Interpreter::Interpreter(
       image_{std::move(image)},
       kernels_{kernels_of(options.dtype)},
       device_image_{std::ssize(image_.bytes)},
-      rows_{std::max<std::int64_t>(1, std::ssize(image_.rows)) * static_cast<std::int64_t>(sizeof(Row))},
-      gave_up_{sizeof(std::uint32_t)} {
+      gave_up_{sizeof(std::uint32_t)},
+      traced_{options.channels * static_cast<std::int64_t>(sizeof(std::uint32_t))} {
     wall::copy_to_device(device_image_.data(), image_.bytes.data(), std::ssize(image_.bytes), stream());
     wall::zero(gave_up_.data(), gave_up_.bytes(), stream());
     stream().synchronize();
@@ -65,7 +65,8 @@ Interpreter::Interpreter(
     launch_.slots = static_cast<std::uint32_t>(options.slots);
     launch_.slot_bytes = options.slot_bytes;
     launch_.wait_ns = options.wait_ns;
-    launch_.rows = reinterpret_cast<Row*>(rows_.data());
+    launch_.rows_per_operation = std::ssize(image_.rows);
+    launch_.traced = reinterpret_cast<std::uint32_t*>(traced_.data());
     launch_.abort = on_device<std::uint32_t>(control, registration, &control.abort);
     launch_.stuck =
         on_device<Stuck>(control, registration, &control.stuck[static_cast<std::size_t>(options.rank)]);
@@ -93,32 +94,63 @@ void Interpreter::while_waiting(std::int64_t) {
     constexpr std::int64_t grace_ns = 5'000'000'000;
     if (control_.abort.load(std::memory_order_relaxed) == 0) return;
     if (aborted_since_ns_ == 0) aborted_since_ns_ = now_ns();
-    if (now_ns() - aborted_since_ns_ > grace_ns) after();
+    if (now_ns() - aborted_since_ns_ > grace_ns) give_up(false);
 }
 
 void Interpreter::after() {
-    if (control_.abort.load(std::memory_order_acquire) == 0) return;
-    throw host::StuckError{host::stuck_message(control_, options_.ranks, options_.wait_ns)};
+    if (control_.abort.load(std::memory_order_acquire) != 0) give_up(true);
 }
 
-/// The clocks are compared right before, so that drift does not add up over a run.
-Timing Interpreter::sample_traced(const Operation& operation, EventLog& events) {
+void Interpreter::give_up(bool is_over) const {
+    throw host::StuckError{host::stuck_message(control_, options_.ranks, options_.wait_ns), is_over};
+}
+
+void Interpreter::enqueue_traced(const Operation& operation) {
+    launch_on(operation, true);
+}
+
+/// A graph keeps the address of the rows, so their memory is there before it is built.
+void Interpreter::arm(std::span<const Operation> operations, bool traced) {
+    if (traced) reserve_rows(operations.size());
+    StreamCollective::arm(operations, traced);
+}
+
+void Interpreter::reserve_rows(std::size_t operations) {
+    const auto bytes =
+        static_cast<std::int64_t>(std::max<std::size_t>(1, operations * image_.rows.size()) * sizeof(Row));
+    if (rows_.bytes() < bytes) rows_ = wall::DeviceMemory{bytes};
+    launch_.rows = reinterpret_cast<Row*>(rows_.data());
+}
+
+/// The clocks are compared right after, so that drift does not add up over a run.
+Timing Interpreter::sample_traced(std::span<const Operation> operations, EventLog& events) {
+    reserve_rows(operations.size());
     wall::zero(rows_.data(), rows_.bytes(), stream());
-    const Timing timing = timed([&] { launch_on(operation, true); });
-    std::vector<Row> rows(image_.rows.size());
+    wall::zero(traced_.data(), traced_.bytes(), stream());
+    const Timing timing = timed_operations(operations, true);
+    const std::vector<Row> rows = fetch_rows(operations.size());
+    const std::int64_t offset_ns = measure_clock(stream()).offset_ns;
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+        events.begin_operation(static_cast<std::int32_t>(i));
+        keep(std::span{rows}.subspan(i * image_.rows.size(), image_.rows.size()), offset_ns, events);
+    }
+    return timing;
+}
+
+std::vector<Row> Interpreter::fetch_rows(std::size_t operations) {
+    std::vector<Row> rows(operations * image_.rows.size());
     wall::copy_to_host(
         rows.data(), rows_.data(), std::ssize(rows) * static_cast<std::int64_t>(sizeof(Row)), stream()
     );
     stream().synchronize();
-    keep(rows, events);
-    return timing;
+    return rows;
 }
 
-void Interpreter::keep(const std::vector<Row>& rows, EventLog& events) const {
-    const std::int64_t offset = measure_clock(stream()).offset_ns;
+void Interpreter::keep(std::span<const Row> rows, std::int64_t offset_ns, EventLog& events) const {
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const RowInfo& info = image_.rows[i];
         const Row& row = rows[i];
+        const bool sent = info.direction == trace::Direction::send;
         events.add(
             {.channel = info.channel,
              .op = info.op,
@@ -126,9 +158,10 @@ void Interpreter::keep(const std::vector<Row>& rows, EventLog& events) const {
              .direction = info.direction,
              .payload_bytes = row.payload,
              .wire_bytes = row.wire,
-             .begin_ns = row.begin - offset,
-             .ready_ns = row.ready - offset,
-             .end_ns = row.end - offset,
+             .begin_ns = row.begin - offset_ns,
+             .ready_ns = row.ready - offset_ns,
+             .end_ns = row.end - offset_ns,
+             .posted_ns = sent ? row.posted - offset_ns : trace::not_available,
              .wait_ns = row.wait,
              .begin_ticks = row.begin,
              .ready_ticks = row.ready,

@@ -18,7 +18,6 @@ namespace ringscope::engine::cuda {
 class DeviceCopy final : public StreamCollective {
  public:
     explicit DeviceCopy(std::int64_t bytes, Mode mode) : StreamCollective{mode}, bytes_{bytes} {}
-    Timing sample_traced(const Operation& operation, EventLog&) override { return sample({&operation, 1}); }
 
  private:
     void enqueue(const Operation& operation) override;
@@ -46,20 +45,27 @@ class Interpreter final : public StreamCollective {
         const std::byte* connections, const Layout& layout, Image image, const InterpreterOptions& options
     );
 
-    Timing sample_traced(const Operation& operation, EventLog& events) override;
+    Timing sample_traced(std::span<const Operation> operations, EventLog& events) override;
 
  private:
     void enqueue(const Operation& operation) override;
+    void enqueue_traced(const Operation& operation) override;
+    void arm(std::span<const Operation> operations, bool traced) override;
     void while_waiting(std::int64_t enter_ns) override;
     void after() override;
+    [[noreturn]] void give_up(bool is_over) const;
     void launch_on(const Operation& operation, bool traced);
-    void keep(const std::vector<Row>& rows, EventLog& events) const;
+    void reserve_rows(std::size_t operations);
+    [[nodiscard]] std::vector<Row> fetch_rows(std::size_t operations);
+    void keep(std::span<const Row> rows, std::int64_t offset_ns, EventLog& events) const;
 
     host::Control& control_;
     InterpreterOptions options_;
     Image image_;
     Kernels kernels_;
-    ringscope::cuda::DeviceMemory device_image_, rows_, gave_up_;
+    ringscope::cuda::DeviceMemory device_image_, gave_up_;
+    ringscope::cuda::DeviceMemory rows_,
+        traced_;  ///< of a traced sample, and how many operations it has so far
     Launch launch_;
     std::int64_t aborted_since_ns_ = 0;
 };

@@ -190,7 +190,7 @@ void CopyEngine::give_up(const host::Where& where) {
         waiter_.give_up(where);
     } catch (const host::GaveUp&) {
         release_streams();
-        throw host::StuckError{host::stuck_message(control_, options_.ranks, options_.wait_ns)};
+        throw host::StuckError{host::stuck_message(control_, options_.ranks, options_.wait_ns), is_idle()};
     }
 }
 
@@ -220,7 +220,7 @@ void CopyEngine::after() {
 
 /// An event does not say when it was on any clock, only how long after another one. So one is recorded right
 /// behind a kernel that reads the GPU's clock.
-Timing CopyEngine::sample_traced(const Operation& operation, EventLog& events) {
+Timing CopyEngine::sample_traced(std::span<const Operation> operations, EventLog& events) {
     if (stamps_.empty())
         stamps_ = std::vector<Stamps>(std::ranges::count(legs_.legs, Work::await, &Leg::work));
     stamp_clock(reinterpret_cast<std::int64_t*>(anchor_stamp_.data()), stream());
@@ -228,7 +228,7 @@ Timing CopyEngine::sample_traced(const Operation& operation, EventLog& events) {
     stream().synchronize();
     stamped_ = 0;
     traced_ = true;
-    const Timing timing = timed([&] { enqueue(operation); });
+    const Timing timing = timed([&] { enqueue(operations.front()); });
     traced_ = false;
     std::int64_t anchor = 0;
     wall::copy_to_host(&anchor, anchor_stamp_.data(), sizeof(anchor), stream());

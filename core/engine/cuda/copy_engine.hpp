@@ -36,7 +36,7 @@ class CopyEngine final : public StreamCollective {
     );
 
     /// Times are those of events between the legs, which have steps of about 0.5 us.
-    Timing sample_traced(const Operation& operation, EventLog& events) override;
+    Timing sample_traced(std::span<const Operation> operations, EventLog& events) override;
 
  private:
     using Stream = ringscope::cuda::Stream;

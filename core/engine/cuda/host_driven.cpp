@@ -55,10 +55,10 @@ void HostDriven::enqueue(const Operation& operation) {
     play(operation, none);
 }
 
-Timing HostDriven::sample_traced(const Operation& operation, EventLog& events) {
+Timing HostDriven::sample_traced(std::span<const Operation> operations, EventLog& events) {
     return timed([&] {
         trace_.start(events);
-        play(operation, trace_);
+        play(operations.front(), trace_);
     });
 }
 

@@ -53,7 +53,7 @@ class HostDriven final : public StreamCollective {
         const HostDrivenOptions& options
     );
 
-    Timing sample_traced(const Operation& operation, EventLog& events) override;
+    Timing sample_traced(std::span<const Operation> operations, EventLog& events) override;
 
  private:
     void enqueue(const Operation& operation) override;

@@ -61,10 +61,10 @@ struct alignas(16) Port {
 static_assert(sizeof(ChannelHead) == 16 && sizeof(End) == 48 && sizeof(Op) == 48 && sizeof(Port) == 16);
 
 /// What a traced kernel keeps of one message; the host knows the rest by the row's number.
-struct Row {
-    std::int64_t begin = 0, ready = 0, end = 0;  ///< ns of %globaltimer
+struct alignas(16) Row {
+    std::int64_t begin = 0, ready = 0, posted = 0, end = 0;  ///< ns of %globaltimer
     std::int64_t wait = 0;
-    std::int64_t payload = 0, wire = 0;  ///< bytes, as the copying loop moved them
+    std::uint32_t payload = 0, wire = 0;  ///< bytes, as the copying loop moved them
 };
 
 /// What a rank was waiting for when its time was up: the layout of host::StuckRecord.
@@ -92,7 +92,9 @@ struct Launch {
     std::uint32_t slots = 0;        ///< of every connection
     std::int64_t slot_bytes = 0;
     std::int64_t wait_ns = 0;
-    Row* rows = nullptr;               ///< of a traced launch
+    Row* rows = nullptr;  ///< of a traced sample, one operation after the other
+    std::int64_t rows_per_operation = 0;
+    std::uint32_t* traced = nullptr;   ///< operations that were traced into them, counted by each channel
     std::uint64_t* counted = nullptr;  ///< of a counting launch: bytes stored, per channel and end
     std::uint32_t* abort = nullptr;    ///< the job's, in memory of the host
     Stuck* stuck = nullptr;            ///< this rank's, likewise

@@ -9,30 +9,40 @@
 
 namespace ringscope::engine::cuda {
 
-bool StreamCollective::is_armed(std::span<const Operation> operations) const {
-    return mode_ != Mode::graph || std::ranges::equal(operations, captured_);
+bool StreamCollective::is_armed(std::span<const Operation> operations, bool traced) const {
+    return mode_ != Mode::graph || std::ranges::equal(operations, armed_[traced].operations);
 }
 
-void StreamCollective::arm(std::span<const Operation> operations) {
-    if (is_armed(operations)) return;
-    graph_.capture(stream_, [&] {
-        for (const Operation& operation : operations) enqueue(operation);
-    });
+void StreamCollective::arm(std::span<const Operation> operations, bool traced) {
+    if (is_armed(operations, traced)) return;
+    armed_[traced].graph.capture(stream_, [&] { enqueue_all(operations, traced); });
     stream_.synchronize();
-    captured_.assign(operations.begin(), operations.end());
+    armed_[traced].operations.assign(operations.begin(), operations.end());
+}
+
+void StreamCollective::enqueue_all(std::span<const Operation> operations, bool traced) {
+    for (const Operation& operation : operations) {
+        const Range range{"operation"};
+        if (traced) {
+            enqueue_traced(operation);
+        } else {
+            enqueue(operation);
+        }
+    }
+}
+
+Timing StreamCollective::sample(std::span<const Operation> operations) {
+    return timed_operations(operations, false);
 }
 
 /// In graph mode, operations that no graph was made of are enqueued one by one.
-Timing StreamCollective::sample(std::span<const Operation> operations) {
+Timing StreamCollective::timed_operations(std::span<const Operation> operations, bool traced) {
     return timed([&] {
-        if (mode_ == Mode::graph && is_armed(operations)) {
+        if (mode_ == Mode::graph && is_armed(operations, traced)) {
             const Range range{"graph of " + std::to_string(operations.size())};
-            return graph_.launch(stream_);
+            return armed_[traced].graph.launch(stream_);
         }
-        for (const Operation& operation : operations) {
-            const Range range{"operation"};
-            enqueue(operation);
-        }
+        enqueue_all(operations, traced);
     });
 }
 

@@ -16,15 +16,22 @@ namespace ringscope::engine::cuda {
 /// Operations that a stream is asked for, timed by its events: one by one, or as a graph.
 class StreamCollective : public Collective {
  public:
-    void arm(std::span<const Operation> operations) override;
+    void arm(std::span<const Operation> operations, bool traced) override;
     Timing sample(std::span<const Operation> operations) override;
+    Timing sample_traced(std::span<const Operation> operations, EventLog&) override {
+        return sample(operations);
+    }
 
  protected:
     explicit StreamCollective(Mode mode) : mode_{mode} {}
     [[nodiscard]] const ringscope::cuda::Stream& stream() const { return stream_; }
     /// Whether these operations are a graph already, or are none in this mode.
-    [[nodiscard]] bool is_armed(std::span<const Operation> operations) const;
+    [[nodiscard]] bool is_armed(std::span<const Operation> operations, bool traced) const;
     virtual void enqueue(const Operation& operation) = 0;
+    /// The same, leaving its events where sample_traced finds them.
+    virtual void enqueue_traced(const Operation& operation) { enqueue(operation); }
+    /// Times these operations, as the mode asks for them.
+    Timing timed_operations(std::span<const Operation> operations, bool traced);
     /// Called again and again until the work of a sample that began at `enter_ns` is done. Throws to give up.
     virtual void while_waiting(std::int64_t) {}
     /// Called when the work of a sample is done. Throws when its results mean nothing.
@@ -45,11 +52,16 @@ class StreamCollective : public Collective {
     }
 
  private:
+    void enqueue_all(std::span<const Operation> operations, bool traced);
+
     Mode mode_;
     ringscope::cuda::Stream stream_;
     ringscope::cuda::Event start_, stop_;
-    ringscope::cuda::Graph graph_;
-    std::vector<Operation> captured_;
+    struct Armed {
+        ringscope::cuda::Graph graph;
+        std::vector<Operation> operations;
+    };
+    Armed armed_[2];  ///< without and with trace
 };
 
 }  // namespace ringscope::engine::cuda

@@ -31,16 +31,19 @@ struct Control {
     alignas(128) std::atomic<std::uint32_t> terminated;  ///< the signal that told a rank to end, or 0
     alignas(128) std::atomic<std::uint32_t> reporter;    ///< the first to take it reports for the job
     alignas(128) std::atomic<std::int64_t> start_ns;     ///< of the announced window
+    alignas(128) std::atomic<std::int64_t> shared;       ///< a value of rank 0
     alignas(128) std::atomic<std::uint32_t> late;
     std::array<Arrival, max_ranks> arrivals;
+    std::array<Arrival, max_ranks> recoveries;  ///< likewise, but for meetings after a timeout
     std::array<StuckRecord, max_ranks> stuck;
 };
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "shared between processes");
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free, "shared between processes");
 
-/// Who waits for whom, in words, the root of the chain first: a rank that others wait for and that waits for
-/// nobody itself does not answer.
+/// Who waits for whom, in words, the root of the chain first. A rank that others wait for and that waits for
+/// nobody itself does not answer; where all wait, a message was lost at the earliest step, for each later
+/// wait follows from it.
 [[nodiscard]] std::string describe_stuck(const Control& control, std::int32_t ranks);
 
 }  // namespace ringscope::engine::host

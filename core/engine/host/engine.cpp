@@ -139,8 +139,11 @@ std::string stuck_message(const Control& control, std::int32_t ranks, std::int64
     if (control.terminated.load() != 0)
         return "ended by signal " + std::to_string(control.terminated.load()) + ": " +
                describe_stuck(control, ranks);
-    return "no progress for " + std::to_string(wait_ns / 1'000'000) +
-           " ms (timeout.wait): " + describe_stuck(control, ranks);
+    return timeout_message(describe_stuck(control, ranks), wait_ns);
+}
+
+std::string timeout_message(const std::string& who_waits, std::int64_t wait_ns) {
+    return "no progress for " + std::to_string(wait_ns / 1'000'000) + " ms (timeout.wait): " + who_waits;
 }
 
 }  // namespace ringscope::engine::host

@@ -19,7 +19,13 @@ namespace ringscope::engine::host {
 /// A run of a collective that ended without a result: a peer did not answer in time.
 class StuckError : public Error {
  public:
-    explicit StuckError(const std::string& message) : Error{ExitCode::timeout, message} {}
+    /// `is_over`: nothing of the collective is running any more on this rank.
+    explicit StuckError(const std::string& message, bool is_over = true)
+        : Error{ExitCode::timeout, message}, is_over_{is_over} {}
+    [[nodiscard]] bool is_over() const { return is_over_; }
+
+ private:
+    bool is_over_;
 };
 
 struct HostOptions {
@@ -52,6 +58,9 @@ class HostEngine {
         const ringscope_host_kernel& kernel, std::int64_t count, DataType dtype, ReduceOp op
     );
 
+    /// What was prepared is gone, and its connections are in an unknown state: the next ones begin anew.
+    void forget_connections() { connections_.clear(); }
+
     [[nodiscard]] Control& control() { return *control_; }
     [[nodiscard]] const HostOptions& options() const { return options_; }
 
@@ -65,5 +74,7 @@ class HostEngine {
 
 /// The message of a run that gave up: gathers what all ranks were stuck at. Gives them a moment to say so.
 [[nodiscard]] std::string stuck_message(const Control& control, std::int32_t ranks, std::int64_t wait_ns);
+/// The same, where all ranks have said so.
+[[nodiscard]] std::string timeout_message(const std::string& who_waits, std::int64_t wait_ns);
 
 }  // namespace ringscope::engine::host

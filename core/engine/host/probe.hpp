@@ -16,6 +16,7 @@ struct NoProbe {
     void waiting() {}
     void data_ready(std::size_t, bool) {}
     void credit_ready(std::size_t, bool) {}
+    void posting(std::size_t) {}
     void sent(std::size_t, std::int64_t, std::int64_t) {}
     void received(std::size_t, std::int64_t, std::int64_t) {}
     void stored(const void*, std::int64_t) {}
@@ -42,6 +43,8 @@ class TraceProbe {
     void waiting() { last_ = now_ns(); }
     void data_ready(std::size_t i, bool first) { stamp(recvs_[i], first); }
     void credit_ready(std::size_t i, bool first) { stamp(sends_[i], first); }
+    /// Right before a send's first part is announced. Where lines carry flags that is when its slot is free.
+    void posting(std::size_t i) { sends_[i].posted_ns = now_ns(); }
     void received(std::size_t i, std::int64_t payload, std::int64_t wire) { add(recvs_[i], payload, wire); }
     void sent(std::size_t i, std::int64_t payload, std::int64_t wire) { add(sends_[i], payload, wire); }
     void stored(const void*, std::int64_t) {}
@@ -53,13 +56,13 @@ class TraceProbe {
 
  private:
     struct Row {
-        std::int64_t ready_ns = 0, wait_ns = 0, payload = 0, wire = 0;
+        std::int64_t ready_ns = 0, posted_ns = trace::not_available, wait_ns = 0, payload = 0, wire = 0;
     };
 
     /// Waits are taken one after the other, so each is charged the time since the stamp before it.
     void stamp(Row& row, bool first) {
         const std::int64_t now = now_ns();
-        if (first) row.ready_ns = now;
+        if (first) row.ready_ns = row.posted_ns = now;
         row.wait_ns += now - last_;
         last_ = now;
     }
@@ -78,6 +81,7 @@ class TraceProbe {
              .begin_ns = begin_,
              .ready_ns = row.ready_ns,
              .end_ns = last_,
+             .posted_ns = direction == trace::Direction::send ? row.posted_ns : trace::not_available,
              .wait_ns = row.wait_ns,
              .begin_ticks = begin_,
              .ready_ticks = row.ready_ns,

@@ -45,6 +45,7 @@ struct Simple {
         for (std::size_t i = 0; i < op.sends.size(); ++i) await_credit(op, i, first, waiter, probe);
         move(range);
         for (std::size_t i = 0; i < op.sends.size(); ++i) {
+            if (first) probe.posting(i);
             post(*op.sends[i].end);
             probe.sent(i, range.size, range.size);
         }

@@ -253,6 +253,7 @@ class Simple {
             // What the copying warps stored is made visible before the counter that says so. A credit needs
             // none: only loads come before it, and their values have been used.
             if (posts.sends > 0) fence_system();
+            watch_.posting(part % posts_in_flight);
             std::uint64_t* counter = posts.counter[lane()];
             if (counter != nullptr && channel_.alive != 0) store_relaxed(counter, posts.value[lane()]);
             watch_.posted(part % posts_in_flight, channel_.alive != 0);

@@ -19,13 +19,15 @@ struct NoWatch {
     __device__ void part_ready(int) {}
     __device__ void stored(const Port&, int) {}
     __device__ void hand_over(const Record&, int, unsigned int, std::int64_t) {}
+    __device__ void posting(unsigned int) {}
     __device__ void posted(unsigned int, bool) {}
     __device__ void end(const Record&, std::int64_t, bool) {}
     __device__ void close(const Channel&, const Launch&) {}
 };
 
-/// One row per message: lane i of the first warp keeps that of port i. A row is one store of 48 bytes to
-/// device memory per message, which nobody waits for; the host fetches the rows after the sample.
+/// One row per message: lane i of the first warp keeps that of port i. A row is 48 bytes to device memory per
+/// message, which nobody waits for; the host fetches the rows after the sample. Which operation of the sample
+/// this is, each channel counts in device memory, for a graph's launches are all alike.
 class TraceWatch {
  public:
     static constexpr bool watches = true;
@@ -33,8 +35,10 @@ class TraceWatch {
         Row rows[posts_in_flight][warp_size];  ///< Simple: from the copying to the posting warp
         int index[posts_in_flight][warp_size];
         std::int64_t ready[most_ports];  ///< LL, LL128: stamped by the thread of a message's beginning
+        bool is_first[posts_in_flight];
     };
-    __device__ TraceWatch(Board& board, const Launch& launch) : board_{board}, rows_{launch.rows} {}
+    __device__ TraceWatch(Board& board, const Launch& launch)
+        : board_{board}, rows_{launch.rows + launch.traced[blockIdx.x] * launch.rows_per_operation} {}
 
     __device__ void begin(const Record&) {
         row_ = {};
@@ -56,17 +60,22 @@ class TraceWatch {
 
     __device__ void hand_over(const Record& record, int part, unsigned int place, std::int64_t bytes) {
         const int lane = static_cast<int>(threadIdx.x);
-        row_.payload += bytes;
-        row_.wire += bytes;
+        row_.payload += static_cast<std::uint32_t>(bytes);
+        row_.wire += static_cast<std::uint32_t>(bytes);
         const bool last = part == record.op.parts - 1 && lane < record.port_count();
         board_.index[place][lane] = last ? record.op.row + lane : -1;
+        board_.is_first[place] = part == 0;
         if (last) board_.rows[place][lane] = row_;
+    }
+    __device__ void posting(unsigned int place) {
+        if (board_.is_first[place]) posted_ = global_ns();
     }
     __device__ void posted(unsigned int place, bool alive) {
         const int lane = static_cast<int>(threadIdx.x) % warp_size;
         const int index = board_.index[place][lane];
         if (index < 0 || !alive) return;
         Row row = board_.rows[place][lane];
+        row.posted = posted_;
         row.end = global_ns();
         rows_[index] = row;
     }
@@ -81,18 +90,21 @@ class TraceWatch {
         if (i >= record.port_count() || !alive) return;
         if (i < record.op.recvs) row_.ready = board_.ready[i];
         row_.wait = row_.ready - row_.begin;
-        row_.payload = record.op.size;
-        row_.wire = wire_bytes;
+        row_.posted = row_.ready;  // the first line goes out as soon as it may
+        row_.payload = static_cast<std::uint32_t>(record.op.size);
+        row_.wire = static_cast<std::uint32_t>(wire_bytes);
         row_.end = global_ns();
         rows_[record.op.row + i] = row_;
     }
-    __device__ void close(const Channel&, const Launch&) {}
+    __device__ void close(const Channel&, const Launch& launch) {
+        if (threadIdx.x == 0) ++launch.traced[blockIdx.x];
+    }
 
  private:
     Board& board_;
     Row* rows_;
     Row row_;
-    std::int64_t last_ = 0;
+    std::int64_t last_ = 0, posted_ = 0;
 };
 
 /// Every thread counts the bytes that it stores into a peer's slots, per connection. For tests: it knows
