@@ -3,6 +3,7 @@
 #include "app/record.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <ctime>
 
 #include "base/text.hpp"
@@ -110,22 +111,75 @@ std::vector<trace::Fact> staged_facts(Session& session) {
     return facts;
 }
 
-std::vector<trace::ClockRow> clocks(Session& session, const std::string& anchor) {
-    const engine::cuda::DeviceClock own =
-        session.cuda() == nullptr ? engine::cuda::DeviceClock{} : session.cuda()->measure_clock();
-    const std::string mine{reinterpret_cast<const char*>(&own), sizeof(own)};
-    std::vector<trace::ClockRow> rows;
-    for (const std::string& bytes : session.bootstrap().all_gather(mine)) {
-        engine::cuda::DeviceClock clock;
-        std::copy_n(bytes.data(), sizeof(clock), reinterpret_cast<char*>(&clock));
-        rows.push_back(
-            {.rank = static_cast<std::int32_t>(rows.size()),
-             .anchor = anchor,
-             .offset_ns = clock.offset_ns,
-             .error_bound_ns = clock.error_bound_ns}
+namespace {
+
+trace::ClockRow clock_row(std::size_t rank, std::size_t peer, const char* clock, const std::string& anchor) {
+    return {
+        .rank = static_cast<std::int32_t>(rank),
+        .peer = static_cast<std::int32_t>(peer),
+        .clock = clock,
+        .anchor = anchor,
+        .time_ns = now_ns()};
+}
+
+void add(const trace::ClockRow& row, const std::vector<clock::Exchange>& exchanges, ClockRecord& record) {
+    record.rows.push_back(row);
+    for (const clock::Exchange& e : exchanges)
+        record.exchanges.push_back(
+            {row.rank, row.peer, row.clock, row.anchor, e.asked_ns, e.answered_ns, e.heard_ns}
         );
+}
+
+std::vector<std::vector<clock::Exchange>> gather_exchanges(
+    bootstrap::Bootstrap& bootstrap, const std::vector<clock::Exchange>& mine
+) {
+    const std::string bytes{
+        reinterpret_cast<const char*>(mine.data()), mine.size() * sizeof(clock::Exchange)};
+    std::vector<std::vector<clock::Exchange>> all;
+    for (const std::string& other : bootstrap.gather(bytes, 0)) {
+        all.emplace_back(other.size() / sizeof(clock::Exchange));
+        if (!other.empty()) std::memcpy(all.back().data(), other.data(), other.size());
     }
-    return rows;
+    return all;
+}
+
+/// Every process against that of rank 0.
+void add_hosts(const std::vector<clock::HostClock>& clocks, const std::string& anchor, ClockRecord& record) {
+    for (std::size_t rank = 0; rank < clocks.size(); ++rank) {
+        trace::ClockRow row = clock_row(rank, 0, "host", anchor);
+        row.offset_ns = clocks[rank].offset_ns;
+        row.error_bound_ns = clocks[rank].error_ns;
+        add(row, clocks[rank].exchanges, record);
+    }
+}
+
+/// Every GPU against the process of its rank.
+void add_devices(Session& session, const std::string& anchor, ClockRecord& record) {
+    if (session.cuda() == nullptr) return;
+    const auto all = gather_exchanges(session.bootstrap(), session.cuda()->ask_clock());
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+        trace::ClockRow row = clock_row(rank, rank, "device", anchor);
+        const clock::Offset offset = clock::offset_of(all[rank]);
+        row.offset_ns = offset.middle_ns();
+        row.error_bound_ns = offset.error_ns();
+        add(row, all[rank], record);
+    }
+}
+
+}  // namespace
+
+ClockRecord clocks_before(Session& session) {
+    ClockRecord record;
+    add_hosts(session.engines().clocks, "before", record);
+    add_devices(session, "before", record);
+    return record;
+}
+
+ClockRecord clocks_after(Session& session) {
+    ClockRecord record;
+    add_hosts(session.compare_host_clocks(), "after", record);
+    add_devices(session, "after", record);
+    return record;
 }
 
 }  // namespace ringscope::app

@@ -25,8 +25,14 @@ void store_cold(Session& session, trace::TraceWriter* writer, std::int64_t first
 /// [collective]
 [[nodiscard]] std::vector<trace::Fact> staged_facts(Session& session);
 
-/// One row per rank. The ranks of one host share CLOCK_MONOTONIC: offset 0; a GPU's clock has its own.
-/// [collective]
-[[nodiscard]] std::vector<trace::ClockRow> clocks(Session& session, const std::string& anchor);
+/// How clocks stood to each other at one moment, and the questions that say so.
+struct ClockRecord {
+    std::vector<trace::ClockRow> rows;
+    std::vector<trace::ClockExchangeRow> exchanges;
+};
+
+/// The clocks of all ranks' processes and GPUs before the sweep, and after it. At rank 0. [collective]
+[[nodiscard]] ClockRecord clocks_before(Session& session);
+[[nodiscard]] ClockRecord clocks_after(Session& session);
 
 }  // namespace ringscope::app

@@ -69,7 +69,7 @@ class Run {
     }
 
     void open_outputs() {
-        const std::vector<trace::ClockRow> clock_rows = clocks(session_, "before");
+        const ClockRecord clocks = clocks_before(session_);
         const std::vector<trace::Fact> more_facts = staged_facts(session_);
         bootstrap::agree(session_.bootstrap(), [&] {
             if (!session_.is_first()) return;
@@ -77,7 +77,7 @@ class Run {
                 trace::RunInfo info = run_info(experiment_, arguments_, session_);
                 info.facts.insert(info.facts.end(), more_facts.begin(), more_facts.end());
                 writer_.emplace(experiment_.output, info, options_.force);
-                writer_->append(clock_rows);
+                store(clocks);
             }
             const auto format = options_.json  ? report::Format::json
                                 : options_.csv ? report::Format::csv
@@ -106,14 +106,17 @@ class Run {
     }
 
     void finish_file(const bench::Runner& runner) {
-        if (session_.cuda() != nullptr) {
-            const std::vector<trace::ClockRow> clock_rows = clocks(session_, "after");
-            if (writer_) writer_->append(clock_rows);
-        }
+        store(clocks_after(session_));
         store_cold(session_, writer(), runner.first_collective_ns());
         bootstrap::agree(session_.bootstrap(), [&] {
             if (writer_) writer_->finish(runner.lossy());
         });
+    }
+
+    void store(const ClockRecord& clocks) {
+        if (!writer_) return;
+        writer_->append(clocks.rows);
+        writer_->append(clocks.exchanges);
     }
 
     [[nodiscard]] trace::TraceWriter* writer() { return writer_ ? &*writer_ : nullptr; }

@@ -127,6 +127,24 @@ void Session::connect_host(const Timeouts& timeout) {
     std::signal(SIGTERM, on_terminate);
     std::signal(SIGUSR1, on_terminate);
     engines_.emplace(bench::Engines{*host_});
+    engines_->clocks = compare_host_clocks();
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+        const std::int64_t offset_ns = engines_->clocks[rank].offset_ns;
+        if (offset_ns == 0) continue;
+        note(
+            "the clock of rank " + std::to_string(rank) + " is not that of rank 0 but " +
+            std::to_string(offset_ns) +
+            " ns ahead (a time namespace?): its stamps are moved, and right within " +
+            std::to_string(engines_->clocks[rank].error_ns) + " ns"
+        );
+    }
+}
+
+/// Ranks that share cores take turns, so each round trip takes long.
+std::vector<clock::HostClock> Session::compare_host_clocks() {
+    clock::HostClockOptions options;
+    options.rounds = oversubscribed() ? 50 : 1000;
+    return clock::measure_host_clocks(bootstrap_, options);
 }
 
 void Session::connect_gpus(const std::vector<Case>& cases, const Timeouts& timeout) {
@@ -143,7 +161,8 @@ void Session::connect_gpus(const std::vector<Case>& cases, const Timeouts& timeo
             engine::cuda::CudaOptions{
                 .wait_ns = timeout.wait_ns,
                 .allow_shared_gpu = options_.allow_shared_gpu,
-                .oversubscribed = oversubscribed()}
+                .oversubscribed = oversubscribed(),
+                .host_clock = engines_->clocks[static_cast<std::size_t>(bootstrap_.rank())]}
         );
     } catch (const bootstrap::AgreedError& e) {
         // Ranks that are not where they should be: nothing is measured before that is put right.

@@ -55,6 +55,8 @@ class Session {
     [[nodiscard]] const std::vector<trace::RankEnvironment>& ranks() const { return ranks_; }
     /// More ranks than CPUs for them: times are no measurement.
     [[nodiscard]] bool oversubscribed() const { return distinct_cpus(ranks_) < ranks_.size(); }
+    /// The clocks of the ranks' processes, now. [collective]
+    [[nodiscard]] std::vector<clock::HostClock> compare_host_clocks();
     [[nodiscard]] environment::GpuVersions versions() const;
     [[nodiscard]] const ColdStart& cold() const { return cold_; }
     [[nodiscard]] const options::Options& options() const { return options_; }

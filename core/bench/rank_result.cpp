@@ -47,6 +47,7 @@ std::string pack(const RankResult& result) {
     put_all(bytes, result.samples);
     put_all(bytes, result.hashes);
     put_all(bytes, result.events);
+    put(bytes, result.clock_error_ns);
     put(bytes, result.traced_ops);
     put(bytes, result.events_dropped);
     put(bytes, result.wrong);
@@ -60,6 +61,7 @@ RankResult unpack(const std::string& bytes) {
     take_all(at, result.samples);
     take_all(at, result.hashes);
     take_all(at, result.events);
+    take(at, result.clock_error_ns);
     take(at, result.traced_ops);
     take(at, result.events_dropped);
     take(at, result.wrong);

@@ -9,6 +9,8 @@
 #include <numeric>
 #include <sstream>
 
+#include "bench/causality.hpp"
+#include "bench/marks.hpp"
 #include "bench/memory.hpp"
 #include "bench/times.hpp"
 #include "engine/cuda/range.hpp"
@@ -135,7 +137,8 @@ Runner::Runner(
           experiment.measure.start,
           {engines.host.control(), bootstrap.rank(), experiment.timeout.wait_ns,
            engines.host.options().oversubscribed},
-          engines.host.options().oversubscribed} {}
+          engines.host.options().oversubscribed,
+          engines.clock_of(bootstrap.rank()).offset_ns} {}
 
 ExitCode Runner::run(const std::vector<Case>& cases) {
     for (const Case& point : cases) {
@@ -212,7 +215,8 @@ RankResult Runner::sample(const Case& point, PreparedCase& prepared) {
     std::unique_ptr<Sampler> sampler;
     bootstrap::agree(bootstrap_, [&] {
         sampler = std::make_unique<Sampler>(
-            point, experiment_, prepared, make_buffers(point, prepared), gate_, bootstrap_.rank()
+            point, experiment_, prepared, make_buffers(point, prepared), gate_, bootstrap_.rank(),
+            engines_.clock_of(bootstrap_.rank())
         );
     });
     RankResult result = sampler->run();
@@ -278,6 +282,7 @@ void Runner::settle(
         summary.row.case_index, prepared, events, results.front().traced_ops, summary.row.events_dropped > 0
     );
     judge(results, members_of(prepared), ledger, summary);
+    note_causality(results, events, summary.row);
     set_times(results, prepared, summary);
     if (summary.row.reason.empty()) summary.row.reason = prepared.note;
     note_choice(prepared, summary.row);
@@ -301,6 +306,22 @@ std::vector<trace::EventRow> Runner::count_events(
     row.events_written = static_cast<std::int64_t>(events.size());
     check_complete(row);
     return events;
+}
+
+/// A trace that lost events still has pairs to check.
+void Runner::note_causality(
+    const std::vector<RankResult>& results, const std::vector<trace::EventRow>& events, trace::CaseRow& row
+) {
+    if (events.empty()) return;
+    std::vector<std::int64_t> errors;
+    for (const RankResult& result : results) errors.push_back(result.clock_error_ns);
+    const Causality causality = check_causality(events, errors);
+    row.causality_pairs = causality.pairs;
+    row.causality_decisive = causality.decisive;
+    row.causality_violations = causality.violations;
+    if (causality.violations == 0) return;
+    add_mark(row, "causality");
+    if (row.reason.empty()) row.reason = "the trace is out of order: " + causality.first;
 }
 
 void Runner::note_traffic(

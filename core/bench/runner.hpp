@@ -67,6 +67,10 @@ class Runner {
     [[nodiscard]] std::vector<trace::EventRow> count_events(
         const PreparedCase& prepared, const std::vector<RankResult>& results, trace::CaseRow& row
     ) const;
+    static void note_causality(
+        const std::vector<RankResult>& results, const std::vector<trace::EventRow>& events,
+        trace::CaseRow& row
+    );
     void share_status(trace::CaseRow& row);
     void note_traffic(const report::CaseSummary& summary, const PreparedCase& prepared, const Ledger& ledger);
     void store(

@@ -70,14 +70,16 @@ std::int64_t expected_events(
 
 Sampler::Sampler(
     const Case& point, const Experiment& experiment, PreparedCase& prepared,
-    std::unique_ptr<CaseBuffers> buffers, StartGate& gate, int rank
+    std::unique_ptr<CaseBuffers> buffers, StartGate& gate, int rank, const clock::HostClock& clock
 )
     : point_{point},
       experiment_{experiment},
       prepared_{prepared},
       buffers_{std::move(buffers)},
       gate_{gate},
-      rank_{rank} {}
+      rank_{rank},
+      clock_offset_ns_{clock.offset_ns},
+      clock_error_ns_{clock.error_ns} {}
 
 RankResult Sampler::run() {
     run_cold();
@@ -137,13 +139,16 @@ void Sampler::sample(const PlannedSample& planned) {
     const bool in_time = gate_.pass();
     const engine::Timing timing = planned.traced ? prepared_.collective->sample_traced(operations, events_)
                                                  : prepared_.collective->sample(operations);
-    row.enter_ns = timing.enter_ns;
-    row.exit_ns = timing.exit_ns;
+    row.enter_ns = timing.enter_ns - clock_offset_ns_;
+    row.exit_ns = timing.exit_ns - clock_offset_ns_;
     row.device_ns = timing.device_ns;
     if (row.state == trace::SampleState::ok) row.state = state_of(row, in_time);
     check(planned.ops, seed, row);
     result_.samples.push_back(row);
-    if (planned.traced) keep_events(iteration);
+    if (!planned.traced) return;
+    const std::int64_t error_ns = timing.events_error_ns.value_or(clock_error_ns_);
+    result_.clock_error_ns = std::max(result_.clock_error_ns, error_ns);
+    keep_events(iteration);
 }
 
 /// The host's clock ran before the device's work began and after it ended, so it cannot have seen less.
@@ -173,7 +178,13 @@ void Sampler::check(std::int64_t ops, std::uint64_t seed, trace::SampleRow& row)
 
 void Sampler::keep_events(std::int64_t iteration) {
     for (const engine::RawEvent& raw : events_.events().subspan(result_.events.size())) {
-        result_.events.push_back(event_row(point_, iteration, rank_, *prepared_.plan, raw));
+        trace::EventRow row = event_row(point_, iteration, rank_, *prepared_.plan, raw);
+        for (auto stamp :
+             {&trace::EventRow::begin_ns, &trace::EventRow::ready_ns, &trace::EventRow::end_ns,
+              &trace::EventRow::posted_ns}) {
+            if (row.*stamp != trace::not_available) row.*stamp -= clock_offset_ns_;
+        }
+        result_.events.push_back(row);
     }
 }
 

@@ -10,17 +10,19 @@
 #include "bench/rank_result.hpp"
 #include "bench/sample_plan.hpp"
 #include "bench/start_gate.hpp"
+#include "clock/host_clocks.hpp"
 #include "trace/rows.hpp"
 
 namespace ringscope::bench {
 
 /// Runs the iterations of one case on one rank: cold, warm-up, then timed and traced ones in blocks. Each one
-/// has data of its own, starts together with the other ranks, and is verified before the next.
+/// has data of its own, starts together with the other ranks, and is verified before the next. What it stamps
+/// is on rank 0's clock.
 class Sampler {
  public:
     Sampler(
         const Case& point, const Experiment& experiment, PreparedCase& prepared,
-        std::unique_ptr<CaseBuffers> buffers, StartGate& gate, int rank
+        std::unique_ptr<CaseBuffers> buffers, StartGate& gate, int rank, const clock::HostClock& clock = {}
     );
 
     [[nodiscard]] RankResult run();
@@ -41,6 +43,7 @@ class Sampler {
     std::unique_ptr<CaseBuffers> buffers_;
     StartGate& gate_;
     int rank_;
+    std::int64_t clock_offset_ns_, clock_error_ns_;
     engine::EventLog events_{0};
     RankResult result_;
 };

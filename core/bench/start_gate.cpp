@@ -18,13 +18,15 @@ constexpr std::int32_t before_the_operation = -1;
 }
 
 StartGate::StartGate(
-    host::Control& control, int rank, int ranks, StartMode mode, host::Waiter waiter, bool oversubscribed
+    host::Control& control, int rank, int ranks, StartMode mode, host::Waiter waiter, bool oversubscribed,
+    std::int64_t clock_offset_ns
 )
     : control_{control},
       rank_{rank},
       ranks_{ranks},
       window_{mode == StartMode::window || (mode == StartMode::automatic && !oversubscribed)},
-      waiter_{waiter} {}
+      waiter_{waiter},
+      clock_offset_ns_{clock_offset_ns} {}
 
 template <class Work>
 auto StartGate::bounded(Work work) {
@@ -71,7 +73,7 @@ bool StartGate::window() {
     arrival(rank_).store(round, std::memory_order_release);
     const auto announced = [&] { return arrival(0).load(std::memory_order_acquire) >= round; };
     waiter_.wait(announced, {.peer = 0, .step = before_the_operation});
-    const std::int64_t start = control_.start_ns.load(std::memory_order_relaxed);
+    const std::int64_t start = control_.start_ns.load(std::memory_order_relaxed) + clock_offset_ns_;
     if (now_ns() > start) {
         control_.late.store(1, std::memory_order_relaxed);
         return false;

@@ -19,10 +19,11 @@ namespace ringscope::bench {
 ///  keeps others from running.
 class StartGate {
  public:
-    /// `mode` automatic means window, or barrier where ranks share cores.
+    /// `mode` automatic means window, or barrier where ranks share cores. `clock_offset_ns`: this rank's
+    /// clock minus rank 0's, which announces the windows.
     StartGate(
         engine::host::Control& control, int rank, int ranks, StartMode mode, engine::host::Waiter waiter,
-        bool oversubscribed
+        bool oversubscribed, std::int64_t clock_offset_ns = 0
     );
 
     /// Returns at the start. [collective] False when this rank was late for the window. Throws StuckError.
@@ -55,6 +56,7 @@ class StartGate {
     int rank_, ranks_;
     bool window_;
     engine::host::Waiter waiter_;
+    std::int64_t clock_offset_ns_;
     std::uint64_t rounds_ = 0, meetings_ = 0;
     std::int64_t lead_ns_ = 20'000;  ///< rank 0's: how far ahead the start is announced
 };

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -63,6 +64,8 @@ struct Operation {
 struct Timing {
     std::int64_t enter_ns = 0, exit_ns = 0;
     std::int64_t device_ns = trace::not_available;
+    /// How far stamps of events may be off those of other ranks, where they are not the host's own.
+    std::optional<std::int64_t> events_error_ns{};
 };
 
 /// One prepared all-reduce: everything that may allocate, communicate or fail is behind it.

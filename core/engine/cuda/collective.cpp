@@ -6,7 +6,6 @@
 #include <cstddef>
 
 #include "base/time.hpp"
-#include "engine/cuda/clock.hpp"
 #include "engine/host/engine.hpp"
 
 namespace ringscope::engine::cuda {
@@ -39,10 +38,11 @@ void DeviceCopy::enqueue(const Operation& operation) {
 
 Interpreter::Interpreter(
     host::Control& control, const wall::HostRegistration& registration, const std::byte* connections,
-    const Layout& layout, Image image, const InterpreterOptions& options
+    const Layout& layout, Image image, DeviceClocks& clocks, const InterpreterOptions& options
 )
     : StreamCollective{options.mode},
       control_{control},
+      clocks_{clocks},
       options_{options},
       image_{std::move(image)},
       kernels_{kernels_of(options.dtype)},
@@ -127,12 +127,13 @@ Timing Interpreter::sample_traced(std::span<const Operation> operations, EventLo
     reserve_rows(operations.size());
     wall::zero(rows_.data(), rows_.bytes(), stream());
     wall::zero(traced_.data(), traced_.bytes(), stream());
-    const Timing timing = timed_operations(operations, true);
+    Timing timing = timed_operations(operations, true);
     const std::vector<Row> rows = fetch_rows(operations.size());
-    const std::int64_t offset_ns = measure_clock(stream()).offset_ns;
+    const DeviceClock clock = clocks_.measure(stream());
+    timing.events_error_ns = clock.error_ns;
     for (std::size_t i = 0; i < operations.size(); ++i) {
         events.begin_operation(static_cast<std::int32_t>(i));
-        keep(std::span{rows}.subspan(i * image_.rows.size(), image_.rows.size()), offset_ns, events);
+        keep(std::span{rows}.subspan(i * image_.rows.size(), image_.rows.size()), clock.offset_ns, events);
     }
     return timing;
 }

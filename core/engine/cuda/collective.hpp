@@ -6,6 +6,7 @@
 
 #include "cuda/cuda.hpp"
 #include "engine/collective.hpp"
+#include "engine/cuda/device_clocks.hpp"
 #include "engine/cuda/engine.hpp"
 #include "engine/cuda/kernel/kernels.hpp"
 #include "engine/cuda/layout.hpp"
@@ -42,7 +43,8 @@ class Interpreter final : public StreamCollective {
     /// `connections` is this rank's part of the arena, zeroed.
     Interpreter(
         host::Control& control, const ringscope::cuda::HostRegistration& registration,
-        const std::byte* connections, const Layout& layout, Image image, const InterpreterOptions& options
+        const std::byte* connections, const Layout& layout, Image image, DeviceClocks& clocks,
+        const InterpreterOptions& options
     );
 
     Timing sample_traced(std::span<const Operation> operations, EventLog& events) override;
@@ -60,6 +62,7 @@ class Interpreter final : public StreamCollective {
     void keep(std::span<const Row> rows, std::int64_t offset_ns, EventLog& events) const;
 
     host::Control& control_;
+    DeviceClocks& clocks_;
     InterpreterOptions options_;
     Image image_;
     Kernels kernels_;

@@ -36,10 +36,12 @@ bool has_come(std::uint64_t counter, std::uint64_t value) {
 }  // namespace
 
 CopyEngine::CopyEngine(
-    host::Control& control, const StagedWindows& windows, Legs legs, const CopyEngineOptions& options
+    host::Control& control, const StagedWindows& windows, Legs legs, DeviceClocks& clocks,
+    const CopyEngineOptions& options
 )
     : StreamCollective{Mode::isolated},
       control_{control},
+      clocks_{clocks},
       windows_{windows},
       legs_{std::move(legs)},
       options_{options},
@@ -228,12 +230,14 @@ Timing CopyEngine::sample_traced(std::span<const Operation> operations, EventLog
     stream().synchronize();
     stamped_ = 0;
     traced_ = true;
-    const Timing timing = timed([&] { enqueue(operations.front()); });
+    Timing timing = timed([&] { enqueue(operations.front()); });
     traced_ = false;
     std::int64_t anchor = 0;
     wall::copy_to_host(&anchor, anchor_stamp_.data(), sizeof(anchor), stream());
     stream().synchronize();
-    keep(anchor - measure_clock(stream()).offset_ns, events);
+    const DeviceClock clock = clocks_.measure(stream());
+    timing.events_error_ns = clock.error_ns;
+    keep(anchor - clock.offset_ns, events);
     return timing;
 }
 

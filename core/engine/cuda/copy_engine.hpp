@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/cuda/device_clocks.hpp"
 #include "engine/cuda/engine.hpp"
 #include "engine/cuda/kernel/kernels.hpp"
 #include "engine/cuda/legs.hpp"
@@ -32,7 +33,8 @@ class CopyEngine final : public StreamCollective {
  public:
     /// Counters and slots lie in `windows`, which is zeroed.
     CopyEngine(
-        host::Control& control, const StagedWindows& windows, Legs legs, const CopyEngineOptions& options
+        host::Control& control, const StagedWindows& windows, Legs legs, DeviceClocks& clocks,
+        const CopyEngineOptions& options
     );
 
     /// Times are those of events between the legs, which have steps of about 0.5 us.
@@ -85,6 +87,7 @@ class CopyEngine final : public StreamCollective {
     }
 
     host::Control& control_;
+    DeviceClocks& clocks_;
     const StagedWindows& windows_;
     Legs legs_;
     CopyEngineOptions options_;

@@ -16,6 +16,7 @@
 #include "engine/cuda/clock.hpp"
 #include "engine/cuda/collective.hpp"
 #include "engine/cuda/copy_engine.hpp"
+#include "engine/cuda/device_clocks.hpp"
 #include "engine/cuda/ground.hpp"
 #include "engine/cuda/host_driven.hpp"
 #include "engine/cuda/layout.hpp"
@@ -134,13 +135,20 @@ struct CudaEngine::State {
           control{control_},
           options{options_},
           gpus{gather_gpus(bootstrap)},
-          ground{bootstrap, indices_of(gpus), {options.wait_ns, options.first_number, options.lying_peers}} {}
+          ground{bootstrap, indices_of(gpus), {options.wait_ns, options.first_number, options.lying_peers}},
+          clocks{
+              control,
+              {.ranks = bootstrap.size(),
+               .rank = bootstrap.rank(),
+               .host = options.host_clock,
+               .wait_ns = options.wait_ns}} {}
 
     bootstrap::Bootstrap& bootstrap;
     host::Control& control;
     CudaOptions options;
     std::vector<Gpu> gpus;
     Ground ground;
+    DeviceClocks clocks;
     std::unique_ptr<wall::HostRegistration> registration;
     std::unique_ptr<wall::Stream> stream;
     std::string torn_lines;  ///< why lines of LL128 may be torn between some ranks, or ""
@@ -222,7 +230,7 @@ std::unique_ptr<Collective> make_interpreter(
     check_resident(s, kernels_of(request.dtype).of(protocol, true), plan.request.channels, threads);
     return std::make_unique<Interpreter>(
         s.control, *s.registration, place.connections[static_cast<std::size_t>(s.bootstrap.rank())], layout,
-        make_image(plan, layout, image_request(s, request, place)),
+        make_image(plan, layout, image_request(s, request, place)), s.clocks,
         InterpreterOptions{
             .protocol = protocol,
             .dtype = request.dtype,
@@ -244,7 +252,7 @@ std::unique_ptr<Collective> make_copy_engine(
 ) {
     const schedule::Plan& plan = *request.plan;
     return std::make_unique<CopyEngine>(
-        s.control, s.ground.windows(), make_legs(plan, layout, image_request(s, request, place)),
+        s.control, s.ground.windows(), make_legs(plan, layout, image_request(s, request, place)), s.clocks,
         CopyEngineOptions{
             .dtype = request.dtype,
             .op = request.op,
@@ -257,10 +265,30 @@ std::unique_ptr<Collective> make_copy_engine(
     );
 }
 
+/// Kernels of several processes take turns on a GPU, and a question would wait for its turn.
+bool asks_peers(const State& s, const CaseRequest& request) {
+    const bool alone = std::ranges::all_of(s.gpus, [&](const Gpu& gpu) {
+        return std::ranges::count(s.gpus, gpu.uuid, &Gpu::uuid) == 1;
+    });
+    return request.engine == GpuEngine::p2p && std::ssize(s.gpus) <= ClockMail::most_ranks &&
+           (alone || s.bootstrap.shares_address_space());
+}
+
+ClockMail clock_mail(const Place& place, std::int64_t offset) {
+    ClockMail mail;
+    for (std::size_t rank = 0; rank < place.connections.size(); ++rank)
+        mail.of[rank] = place.connections[rank] + offset;
+    return mail;
+}
+
 /// Who plays it without the host: a kernel, or copy engines. [collective]
 PreparedOnGpu prepare_on_device(State& s, const CaseRequest& request) {
     const Layout layout{*request.plan};
-    const Place place = s.ground.reserve(request.engine, layout.bytes(), request.user_bytes);
+    const bool asks = asks_peers(s, request);
+    const Place place = s.ground.reserve(
+        request.engine, layout.bytes() + (asks ? ClockMail::bytes() : 0), request.user_bytes
+    );
+    s.clocks.begin_case(asks ? std::optional{clock_mail(place, layout.bytes())} : std::nullopt);
     PreparedOnGpu prepared{.collective = nullptr, .user_memory = place.user};
     bootstrap::agree(s.bootstrap, [&] {
         prepared.collective = request.copy_engines ? make_copy_engine(s, request, layout, place)
@@ -384,8 +412,8 @@ void CudaEngine::close() {
     state_->ground.close();
 }
 
-DeviceClock CudaEngine::measure_clock() const {
-    return cuda::measure_clock(*state_->stream);
+std::vector<clock::Exchange> CudaEngine::ask_clock() const {
+    return ask_device(*state_->stream);
 }
 
 CudaVersions CudaEngine::versions() {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bootstrap/bootstrap.hpp"
+#include "clock/host_clocks.hpp"
 #include "engine/collective.hpp"
 #include "engine/host/control.hpp"
 #include "schedule/plan.hpp"
@@ -54,6 +55,7 @@ struct CudaOptions {
     CountingKernels counting{};      ///< a test: played instead of the untraced kernels
     bool lying_peers = false;        ///< a test: what arrives in a peer's GPU is not what was sent
     LoopFault loop_fault = LoopFault::none;
+    clock::HostClock host_clock{};  ///< of this rank
 };
 
 /// The GPU of a rank.
@@ -62,11 +64,6 @@ struct Gpu {
     std::string name, uuid, pci_id;
     int multiprocessors = 0;
     bool memory_ops = false;  ///< its streams can wait for counters in memory
-};
-
-/// How a device's clock stands to the host's: device = host + offset, within the error bound.
-struct DeviceClock {
-    std::int64_t offset_ns = 0, error_bound_ns = 0;
 };
 
 /// 13.0 is 13000; 0 where there is none.
@@ -148,7 +145,8 @@ class CudaEngine {
     [[nodiscard]] std::string unsupported(Protocol protocol) const;
     /// Channels for which the kernels of all ranks are resident together, a block per multiprocessor.
     [[nodiscard]] std::int32_t most_channels() const;
-    [[nodiscard]] DeviceClock measure_clock() const;  ///< of this rank's GPU, now
+    /// Questions of this rank's host to the clock of its GPU, now.
+    [[nodiscard]] std::vector<clock::Exchange> ask_clock() const;
     [[nodiscard]] static CudaVersions versions();
     /// NUMA nodes of all ranks' windows in memory of the host, -1 where not known; none where no engine that
     /// uses them was asked for. [collective]

@@ -24,6 +24,11 @@ struct alignas(64) Arrival {
     std::atomic<std::uint64_t> rounds;
 };
 
+/// How the clock of a rank's GPU stands to that of rank 0's host.
+struct DeviceClockRecord {
+    std::int64_t offset_ns, error_ns;
+};
+
 /// One page that all ranks of the host share: the abort word, what each rank was stuck at, and the start
 /// gate. Zeroed memory is its initial state.
 struct Control {
@@ -36,6 +41,8 @@ struct Control {
     std::array<Arrival, max_ranks> arrivals;
     std::array<Arrival, max_ranks> recoveries;  ///< likewise, but for meetings after a timeout
     std::array<StuckRecord, max_ranks> stuck;
+    alignas(128) std::atomic<std::uint64_t> device_clock_rounds;  ///< which comparison the records are of
+    std::array<DeviceClockRecord, max_ranks> device_clocks;       ///< written by rank 0
 };
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "shared between processes");

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#include "clock/host_clocks.hpp"
+
+#include <sched.h>
+
+#include <atomic>
+#include <cstring>
+#include <string>
+
+#include "transport/windows.hpp"
+
+namespace ringscope::clock {
+namespace {
+
+/// A rank's part of the memory: questions are counted, and an answer is there when its number is.
+struct Mail {
+    alignas(128) std::atomic<std::int64_t> question;
+    alignas(128) std::atomic<std::int64_t> answered;
+    std::int64_t answer_ns;
+};
+
+class Comparison {
+ public:
+    Comparison(bootstrap::Bootstrap& bootstrap, const HostClockOptions& options)
+        : bootstrap_{bootstrap},
+          options_{options},
+          windows_{transport::make_windows(bootstrap, sizeof(Mail))} {}
+
+    std::vector<HostClock> run() {
+        std::vector<HostClock> clocks(static_cast<std::size_t>(bootstrap_.size()));
+        bootstrap::agree(bootstrap_, [&] {
+            if (bootstrap_.rank() != 0) return answer();
+            for (int rank = 1; rank < bootstrap_.size(); ++rank)
+                clocks[static_cast<std::size_t>(rank)] = judge(ask(rank));
+        });
+        share(clocks);
+        return clocks;
+    }
+
+ private:
+    Mail& mail(int rank) { return *reinterpret_cast<Mail*>(windows_->of(rank)); }
+
+    void answer() {
+        Mail& own = mail(bootstrap_.rank());
+        for (std::int64_t round = 1; round <= options_.rounds; ++round) {
+            await(own.question, round, 0);
+            own.answer_ns = options_.clock();
+            own.answered.store(round, std::memory_order_release);
+        }
+    }
+
+    std::vector<Exchange> ask(int rank) {
+        Mail& other = mail(rank);
+        std::vector<Exchange> exchanges;
+        for (std::int64_t round = 1; round <= options_.rounds; ++round) {
+            Exchange exchange{.asked_ns = options_.clock()};
+            other.question.store(round, std::memory_order_release);
+            await(other.answered, round, rank);
+            exchange.heard_ns = options_.clock();
+            exchange.answered_ns = other.answer_ns;
+            exchanges.push_back(exchange);
+        }
+        return exchanges;
+    }
+
+    void await(const std::atomic<std::int64_t>& number, std::int64_t least, int rank) const {
+        constexpr int polls_between_looks = 1000;
+        const std::int64_t begin = now_ns();
+        for (int polls = 1; number.load(std::memory_order_acquire) < least; ++polls) {
+            if (polls % polls_between_looks != 0) continue;
+            if (now_ns() - begin > options_.patience_ns)
+                throw Error{
+                    ExitCode::timeout,
+                    "rank " + std::to_string(rank) + " does not answer while the ranks compare their clocks"};
+            sched_yield();
+        }
+    }
+
+    static HostClock judge(std::vector<Exchange> exchanges) {
+        const Offset offset = offset_of(exchanges);
+        return {offset.contains(0) ? 0 : offset.middle_ns(), offset.error_ns(), std::move(exchanges)};
+    }
+
+    void share(std::vector<HostClock>& clocks) {
+        for (HostClock& clock : clocks) {
+            std::int64_t pair[2] = {clock.offset_ns, clock.error_ns};
+            std::string bytes{reinterpret_cast<const char*>(pair), sizeof(pair)};
+            bootstrap_.broadcast(bytes, 0);
+            std::memcpy(pair, bytes.data(), sizeof(pair));
+            clock.offset_ns = pair[0];
+            clock.error_ns = pair[1];
+        }
+    }
+
+    bootstrap::Bootstrap& bootstrap_;
+    const HostClockOptions& options_;
+    std::unique_ptr<transport::Windows> windows_;
+};
+
+}  // namespace
+
+std::vector<HostClock> measure_host_clocks(bootstrap::Bootstrap& bootstrap, const HostClockOptions& options) {
+    return Comparison{bootstrap, options}.run();
+}
+
+}  // namespace ringscope::clock
