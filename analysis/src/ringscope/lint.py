@@ -63,6 +63,7 @@ def lint_run(run: Run) -> list[str]:
         *event_order(run),
         *event_counts(run),
         *message_pairs(run),
+        *causality(run),
         *event_traffic(run),
         *link_traffic(run),
     ]
@@ -173,7 +174,9 @@ def message_pairs(run: Run) -> list[str]:
 
 def _messages(events: pd.DataFrame, direction: str, src: str, dst: str) -> pd.DataFrame:
     rows = events[events["direction"] == direction].rename(columns={src: "src", dst: "dst"})
-    return rows[[*_MESSAGE, "payload_bytes", "wire_bytes", "begin_ns", "end_ns"]]
+    posted = rows.get("posted_ns", rows["ready_ns"])
+    rows = rows.assign(sent_ns=posted.where(posted != schema.NOT_AVAILABLE, rows["ready_ns"]))
+    return rows[[*_MESSAGE, "payload_bytes", "wire_bytes", "ready_ns", "sent_ns"]]
 
 
 def _unequal_pairs(pairs: pd.DataFrame) -> list[str]:
@@ -192,10 +195,23 @@ def _unequal_pairs(pairs: pd.DataFrame) -> list[str]:
 
 
 def _early_pairs(run: Run, pairs: pd.DataFrame) -> list[str]:
+    # A message cannot be there before it was handed over; files before 1.2 say when it could be.
     bound = run.clock.groupby("rank")["error_bound_ns"].max()
     slack = pairs["src"].map(bound).fillna(0) + pairs["dst"].map(bound).fillna(0)
-    early = pairs[pairs["end_ns_recv"] + slack < pairs["begin_ns_send"]]
+    early = pairs[pairs["ready_ns_recv"] + slack < pairs["sent_ns_send"]]
     return _first_of_each_case(early, lambda row: f"{_message(row)}: received before it was sent")
+
+
+def causality(run: Run) -> list[str]:
+    """Check that no case was found out of order by the program, which knows the clocks' error of each sample."""
+    if "causality_violations" not in run.cases:
+        return []
+    broken = run.cases[run.cases["causality_violations"] > 0]
+    return [
+        f"case {row.case}: {row.causality_violations} of {row.causality_pairs} messages were received before they "
+        "were sent"
+        for row in broken.itertuples(index=False)
+    ]
 
 
 def event_traffic(run: Run) -> list[str]:
