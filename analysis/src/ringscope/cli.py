@@ -8,17 +8,19 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from ringscope import load_run, metrics, text
 from ringscope.batch import Batch, batch_overview
 from ringscope.compare import DELTA, compare, comparison_table
 from ringscope.lint import lint_file
+from ringscope.report import write_page
 from ringscope.run import Run, RunError
 
 #: The exit code of the harness for output that is broken or incomplete.
 BAD_FILE = 7
 _RUN, _BATCH = "a .h5 file that `ringscope run` wrote", "the folder of a batch"
-_FILES = {"lint": _RUN, "table": f"{_RUN}, or {_BATCH}", "compare": _BATCH}
+_FILES = {"lint": _RUN, "table": f"{_RUN}, or {_BATCH}", "compare": _BATCH, "report": f"{_RUN}, or {_BATCH}"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,7 +55,23 @@ def _parser() -> argparse.ArgumentParser:
         help="a ratio within 1 +- DELTA is SAME (default: %(default)s)",
     )
     comparison.add_argument("--seed", type=int, default=1, help="of the bootstrap (default: %(default)s)")
+    page = _add(commands, "report", report, "make one HTML page of one or several runs", nargs="+")
+    page.add_argument(
+        "-o",
+        "--output",
+        type=_page,
+        default=Path("report.html"),
+        metavar="PAGE.html",
+        help="the page; an older one is replaced (default: %(default)s)",
+    )
     return parser
+
+
+def _page(text_given: str) -> Path:
+    # A slip such as `-o run.h5` must not cost the run.
+    if Path(text_given).suffix not in (".html", ".htm"):
+        raise argparse.ArgumentTypeError("takes a name that ends in .html")
+    return Path(text_given)
 
 
 def _fraction(text_given: str) -> float:
@@ -63,11 +81,11 @@ def _fraction(text_given: str) -> float:
     return value
 
 
-def _add(commands, name: str, function, summary: str) -> argparse.ArgumentParser:
+def _add(commands, name: str, function, summary: str, nargs: str | None = None) -> argparse.ArgumentParser:
     command = commands.add_parser(
         name, help=summary, description=summary.capitalize() + ".", allow_abbrev=False
     )
-    command.add_argument("file", metavar="FILE", help=_FILES[name])
+    command.add_argument("file", metavar="FILE", help=_FILES[name], nargs=nargs)
     command.set_defaults(command=function)
     return command
 
@@ -129,4 +147,12 @@ def compare_arms(options: argparse.Namespace) -> int:
     print(text.table(comparison_table(frame)))
     counts = frame["verdict"].value_counts()
     print("# " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
+    return 0
+
+
+def report(options: argparse.Namespace) -> int:
+    """Write the page; say on stderr what could not be shown. Exit code 7 only where that is everything."""
+    for line in write_page(options.file, options.output):
+        print(f"ringscope-analysis: {line}", file=sys.stderr)
+    print(f"ringscope-analysis: wrote {options.output}", file=sys.stderr)
     return 0

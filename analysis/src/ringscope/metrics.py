@@ -78,9 +78,9 @@ def case_times(run: Run) -> pd.DataFrame:
     they are NaN for fewer than 6 samples. A case whose status is not ok has no times.
     """
     usable = sample_times(run.samples).query("state == 'ok' and not traced")
-    per_case = {case: _summary(group["ns_per_op"].dropna()) for case, group in usable.groupby("case")}
+    per_case = {case: summary(group["ns_per_op"].dropna()) for case, group in usable.groupby("case")}
     cases = run.cases[_CASE_COLUMNS].assign(algorithm=_labels(run.cases))
-    nothing = _summary(pd.Series(dtype=float))
+    nothing = summary(pd.Series(dtype=float))
     rows = [
         per_case.get(case, nothing) if status == "ok" else nothing
         for case, status in zip(cases["case"], cases["status"], strict=True)
@@ -89,7 +89,8 @@ def case_times(run: Run) -> pd.DataFrame:
     return frame.assign(ranks=run.world_size)
 
 
-def _summary(times: pd.Series) -> dict[str, float]:
+def summary(times: pd.Series) -> dict[str, float]:
+    """Give n, the median, the 5 % and 95 % quantile, and the 95 % interval of the median of some times."""
     low, high = median_interval(times)
     return {
         "n": len(times),

@@ -6,62 +6,21 @@ back.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator
 from itertools import cycle
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from ringscope import metrics, text
-
-#: The colour of each algorithm in every picture: one hue per family, so that two runs can be laid side by
-#: side.
-COLOURS = {
-    "ring-ll": "#6baed6",
-    "ring-ll128": "#2171b5",
-    "ring-simple": "#08306b",
-    "tree-ll": "#74c476",
-    "tree-simple": "#006d2c",
-    "parameter-server": "#9e5fc1",
-    "ipc-pcie": "#d95f0e",
-    "ipc-pcie-naive": "#fe9929",
-    "one-shot": "#e7298a",
-    "two-shot": "#980043",
-    "halving-doubling": "#c9a400",
-    "hierarchical": "#8c564b",
-    "nccl": "#000000",
-    "mpi": "#7f7f7f",
-}
-
-#: Waiting is light, moving is dark; receiving is blue, sending is orange.
-LANE_COLOURS = {
-    ("recv", "waiting"): "#c6dbef",
-    ("recv", "moving"): "#2171b5",
-    ("send", "waiting"): "#fdd0a2",
-    ("send", "moving"): "#d94801",
-}
-
-SPLIT_COLOURS = {
-    "wait_data_ns": ("waiting for data", "#9ecae1"),
-    "wait_credit_ns": ("waiting for credit", "#fdae6b"),
-    "moving_ns": ("moving", "#31a354"),
-    "other_ns": ("other", "#d9d9d9"),
-}
+from ringscope.colours import LANE_COLOURS, SPLIT_COLOURS, colour_of
 
 _MARKERS = "osD^vPX*<>"
-
-
-def colour_of(algorithm: str) -> str | tuple[float, ...]:
-    """Give the fixed colour of an algorithm; an unknown id gets one that depends on its name alone."""
-    known = COLOURS.get(algorithm)
-    return known if known else colormaps["tab20b"](zlib.crc32(algorithm.encode()) % 20)
 
 
 def link_matrix(matrix: pd.DataFrame, axes: Axes) -> Axes:

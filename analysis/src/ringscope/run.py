@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import errno
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -60,6 +60,14 @@ class Run:
         with open_file(self.path) as file:
             return _read_table(file, "events")
 
+    def read_events(self, columns: Sequence[str]) -> pd.DataFrame:
+        """Read these columns of the events alone, which is much quicker than all; one that the file lacks is
+        left out.
+        """
+        with open_file(self.path) as file:
+            present = _columns_of(file["events"])
+            return pd.DataFrame({name: _read_column(present[name]) for name in columns if name in present})
+
 
 def load_file(path: str | Path, allow_incomplete: bool = False) -> Run:
     """Read the run that the file at ``path`` holds.
@@ -74,6 +82,41 @@ def load_file(path: str | Path, allow_incomplete: bool = False) -> Run:
         tables = {name: _read_table(file, name) for name in schema.TABLES if name != "events"}
         environment, facts = _read_environment(file)
         return Run(path, read_attributes(file), _read_config(file), environment, facts, **tables)
+
+
+def salvage(path: str | Path) -> tuple[Run, list[str]]:
+    """Read what a file still holds: one that is unfinished, lacks columns, or is damaged in parts.
+
+    Give the run and one sentence for each table that was left empty. What has no /cases, or is not of this
+    schema, is refused with a ``RunError``.
+    """
+    path = Path(path)
+    with open_file(path) as file:
+        check_header(file, allow_incomplete=True)
+        faults = table_faults(file)
+        tables = {name: _table_or_fault(file, name, faults) for name in schema.TABLES if name != "events"}
+        if "cases" in faults:
+            raise RunError(f"{path}: {faults['cases']}; without its cases nothing of a file can be shown")
+        environment, facts = _read_environment(file)
+        run = Run(path, read_attributes(file), _read_config(file), environment, facts, **tables)
+    if "events" in faults:
+        run.__dict__["events"] = _empty_table("events")
+    return run, [f"{fault}: its table is left out" for fault in faults.values()]
+
+
+def _table_or_fault(file: h5py.File, name: str, faults: dict[str, str]) -> pd.DataFrame:
+    """Read a table; where that fails, note it among the faults and give an empty one."""
+    if name in faults:
+        return _empty_table(name)
+    try:
+        return _read_table(file, name)
+    except (OSError, RuntimeError) as error:
+        faults[name] = f"/{name} is damaged ({error})"
+        return _empty_table(name)
+
+
+def _empty_table(name: str) -> pd.DataFrame:
+    return pd.DataFrame({column: pd.Series(dtype="int64") for column in schema.TABLES[name]})
 
 
 @contextmanager
@@ -171,6 +214,17 @@ def uneven_tables(file: h5py.File) -> list[str]:
                 f"({longest} {lengths[longest]} rows, {shortest} {lengths[shortest]})"
             )
     return found
+
+
+def table_faults(file: h5py.File) -> dict[str, str]:
+    """Say of each table that lacks columns, or has columns of several lengths, what is wrong with it."""
+    faults: dict[str, str] = {}
+    for path in missing_columns(file):
+        table = path.split("/")[1]
+        faults[table] = f"{faults[table]}, {path}" if table in faults else f"columns are missing: {path}"
+    for sentence in uneven_tables(file):
+        faults.setdefault(sentence[1:].partition(":")[0], sentence)
+    return faults
 
 
 def _check_columns(file: h5py.File) -> None:
