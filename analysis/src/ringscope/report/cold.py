@@ -51,7 +51,7 @@ def _ladder(report: Report, source: Source) -> str:
     bottom = height * len(names) + 8
     for tick in svg.log_ticks(x):
         canvas.line(x(tick), 4, x(tick), bottom, "grid")
-        canvas.text(x(tick), bottom + 16, words.duration(tick))
+        canvas.text(x(tick), bottom + 16, words.tick(tick, words.duration))
     for place, name in enumerate(names):
         _rung(canvas, report, source, x, height * place + 20, drawn[drawn["phase"] == name])
     return figure("Phases of the start", canvas.render("Phases of the cold start", "chart wide")) + folded(

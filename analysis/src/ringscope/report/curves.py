@@ -107,7 +107,15 @@ def _panel(report: Report, setting: Setting) -> str:
     pictures = figure("Time of one operation", _times(report, setting, drawn))
     if setting.source.run.world_size > 1:
         pictures += figure("Bus bandwidth", _rates(report, setting, drawn), _ceiling_words(setting, drawn))
-    return f'{legend(report, drawn)}<div class="pair">{pictures}</div>{folded("Numbers", numbers(report, setting))}'
+    alike = [series for series in dict.fromkeys(drawn["series"]) if series.endswith(")")]
+    numbered = (
+        note(
+            f"Numbered in their order, for the file says nothing that tells them apart: {words.listed(alike, 8)}."
+        )
+        if alike
+        else ""
+    )
+    return f'{numbered}{legend(report, drawn)}<div class="pair">{pictures}</div>{folded("Numbers", numbers(report, setting))}'
 
 
 def _ceiling_words(setting: Setting, drawn: pd.DataFrame) -> str:
@@ -144,10 +152,9 @@ def _dash(shape: int) -> str:
 
 def _times(report: Report, setting: Setting, drawn: pd.DataFrame) -> str:
     chart = size_chart(drawn, [*drawn["median_ns"], *drawn["low_ns"], *drawn["high_ns"]])
-    chart.vertical_axis([(tick, words.duration(tick)) for tick in svg.log_ticks(chart.y)], "time")
+    chart.vertical_axis([(tick, words.tick(tick, words.duration)) for tick in svg.log_ticks(chart.y)], "")
     _draw_model(chart, setting, drawn)
-    for series, rows in drawn.groupby("series", sort=False):
-        draw_curve(chart, report, str(series), rows, ["median_ns", "low_ns", "high_ns"], words.duration)
+    draw_curves(chart, report, drawn, ["median_ns", "low_ns", "high_ns"], words.duration)
     return chart.canvas.render(f"Time of one operation against size, {setting.label}")
 
 
@@ -160,14 +167,13 @@ def _rates(report: Report, setting: Setting, drawn: pd.DataFrame) -> str:
         drawn, [*drawn["busbw_gb_s"], *drawn["low_gb_s"], *drawn["high_gb_s"], *(one.gb_s for one in found)]
     )
     chart.vertical_axis(
-        [(tick, words.digits(tick)) for tick in svg.log_ticks(chart.y)], "bus bandwidth in GB/s"
+        [(tick, words.tick(tick)) for tick in svg.log_ticks(chart.y)], "bus bandwidth in GB/s"
     )
     for ceiling in found:
         at = chart.y(ceiling.gb_s)
         chart.canvas.line(svg.LEFT, at, svg.WIDTH - svg.RIGHT, at, "model")
         chart.canvas.text(svg.LEFT + 6, at - 5, ceiling.name, "model-name", "start")
-    for series, rows in drawn.groupby("series", sort=False):
-        draw_curve(chart, report, str(series), rows, ["busbw_gb_s", "low_gb_s", "high_gb_s"], words.rate)
+    draw_curves(chart, report, drawn, ["busbw_gb_s", "low_gb_s", "high_gb_s"], words.rate)
     return chart.canvas.render(f"Bus bandwidth against size, {setting.label}")
 
 
@@ -207,27 +213,35 @@ def _draw_model(chart: svg.Chart, setting: Setting, drawn: pd.DataFrame) -> None
     chart.canvas.path(
         [(chart.x(size), chart.y(time)) for size, time in zip(ends, times, strict=True)], "model"
     )
-    at = ends[1] ** 0.75 * ends[0] ** 0.25
+    at = (ends[0] * ends[1]) ** 0.5
     (time,) = model_times([at], ranks, max(rates))
     chart.canvas.text(chart.x(at) + 8, chart.y(time) + 14, "2(N−1)M/N", "model-name", "start")
 
 
-def draw_curve(
-    chart: svg.Chart, report: Report, series: str, rows: pd.DataFrame, columns: list[str], write
+def draw_curves(chart: svg.Chart, report: Report, drawn: pd.DataFrame, columns: list[str], write) -> None:
+    """Draw every curve with its intervals; columns are the value and its low and high bound.
+
+    Curves are set apart sideways by a few pixels, or their intervals would cover each other.
+    """
+    groups = list(drawn.groupby("series", sort=False))
+    step = min(3.0, 16 / len(groups))
+    for place, (series, rows) in enumerate(groups):
+        aside = step * (place - (len(groups) - 1) / 2)
+        _draw_curve(chart, report, str(series), rows.sort_values("bytes"), columns, write, aside)
+
+
+def _draw_curve(
+    chart: svg.Chart, report: Report, series: str, rows: pd.DataFrame, columns: list[str], write, aside: float
 ) -> None:
-    """Draw one curve: column, with the bars from low to high."""
     column, low, high = columns
-    rows = rows.sort_values("bytes")
     canvas, shape = chart.canvas, int(rows["shape"].iloc[0])
+    points = [(chart.x(row["bytes"]) + aside, chart.y(row[column])) for _, row in rows.iterrows()]
     canvas.add(f'<g class="series" data-series="{escape(series)}" {report.colour(rows["base"].iloc[0])}>')
-    canvas.path(
-        [(chart.x(row["bytes"]), chart.y(row[column])) for _, row in rows.iterrows()], "curve", _dash(shape)
-    )
-    for _, row in rows.iterrows():
-        at = chart.x(row["bytes"])
+    canvas.path(points, "curve", _dash(shape))
+    for (left, top), (_, row) in zip(points, rows.iterrows(), strict=True):
         if row[low] > 0 and row[high] > 0:
-            canvas.line(at, chart.y(row[low]), at, chart.y(row[high]), "interval")
-        canvas.marker(at, chart.y(row[column]), shape, _tip(series, row, columns, write))
+            canvas.line(left, chart.y(row[low]), left, chart.y(row[high]), "interval")
+        canvas.marker(left, top, shape, _tip(series, row, columns, write))
     canvas.add("</g>")
 
 

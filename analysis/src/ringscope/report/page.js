@@ -22,6 +22,10 @@
     return digits(ns) + " ns";
   }
 
+  // A round number of an axis needs no zeros behind its point.
+  const plain = words => words.replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
+  const tickOf = ns => ns === 0 ? "0" : plain(duration(ns));
+
   function size(bytes) {
     for (const [factor, unit] of [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]])
       if (bytes >= factor && bytes % factor === 0) return bytes / factor + " " + unit;
@@ -142,7 +146,7 @@
   }
 
   function drawTimeline(one) {
-    const place = find("timeline"), line = lines[one.key];
+    const place = find("timeline-view"), line = lines[one.key];
     if (!line) {
       place.innerHTML = `<h3>${escaped(titleOf(one))}</h3><p class="note">This case has no events: its algorithm is not observable, or it was not traced.</p>`;
       return;
@@ -163,12 +167,12 @@
   }
 
   function drawLanes() {
-    const box = find("timeline").querySelector(".lane-view"), height = view.lanes.size * view.laneHeight;
+    const box = find("timeline-view").querySelector(".lane-view"), height = view.lanes.size * view.laneHeight;
     const width = Math.max(300, box.clientWidth) * view.zoom, end = Math.max(1, ...view.events.map(event => event.end));
     const x = view.x = ns => 1 + ns / end * (width - 30);
     let inside = "";
     for (let row = 0; row < view.lanes.size; ++row) inside += `<rect class="lane" x="0" width="${width}" y="${row * view.laneHeight + 1}" height="${view.laneHeight - 2}"/>`;
-    for (const tick of ticks(end, width / 110)) inside += `<line class="grid" x1="${x(tick)}" x2="${x(tick)}" y1="0" y2="${height + 4}"/><text class="tick" x="${Math.max(x(tick), 3)}" y="${height + 17}" text-anchor="${tick ? "middle" : "start"}">${duration(tick)}</text>`;
+    for (const tick of ticks(end, width / 110)) inside += `<line class="grid" x1="${x(tick)}" x2="${x(tick)}" y1="0" y2="${height + 4}"/><text class="tick" x="${Math.max(x(tick), 3)}" y="${height + 17}" text-anchor="${tick ? "middle" : "start"}">${tickOf(tick)}</text>`;
     view.events.forEach((event, place) => { inside += bars(event, place, x); });
     box.innerHTML = `<svg width="${width}" height="${height + 22}" tabindex="0" role="group" aria-label="Events; arrow keys go from one to the next">${inside}<path class="message"/></svg>`;
     const picture = box.firstChild;
@@ -203,7 +207,7 @@
 
   function choose(place, scroll) {
     view.chosen = place;
-    const root = find("timeline"), event = view.events[place], other = partnerOf(event);
+    const root = find("timeline-view"), event = view.events[place], other = partnerOf(event);
     for (const bar of root.querySelectorAll(".event.chosen, .event.partner")) bar.classList.remove("chosen", "partner");
     const bar = root.querySelector(`.event[data-place="${place}"]`);
     bar.classList.add("chosen");
@@ -260,7 +264,7 @@
   }
 
   function zoom(factor) {
-    const box = find("timeline").querySelector(".lane-view"), focused = box.contains(document.activeElement);
+    const box = find("timeline-view").querySelector(".lane-view"), focused = box.contains(document.activeElement);
     const middle = (box.scrollLeft + box.clientWidth / 2) / (box.clientWidth * view.zoom);
     view.zoom = factor ? Math.min(64, Math.max(1, view.zoom * factor)) : 1;
     drawLanes();
@@ -271,7 +275,7 @@
   let waiting = 0;
   addEventListener("resize", () => {
     clearTimeout(waiting);
-    waiting = setTimeout(() => { if (find("timeline").querySelector(".lane-view")) drawLanes(); }, 150);
+    waiting = setTimeout(() => { if (find("timeline-view").querySelector(".lane-view")) drawLanes(); }, 150);
   });
 
   // ---- samples
@@ -281,13 +285,13 @@
   function drawSamples(one) {
     const here = samples[one.key];
     if (!here || !here.ns.length) {
-      find("samples").innerHTML = `<h3>${escaped(titleOf(one))}</h3><p class="note">This case has no samples.</p>`;
+      find("samples-view").innerHTML = `<h3>${escaped(titleOf(one))}</h3><p class="note">This case has no samples.</p>`;
       return;
     }
     const rows = here.ns.map((ns, place) => ({ns, state: here.state[place], traced: here.traced[place], iteration: here.iteration[place]})).filter(row => row.ns > 0);
     const counted = rows.filter(row => row.state === "ok" && !row.traced);
     const thin = here.shown < here.of ? `<p class="note">${here.shown} of ${here.of} samples are shown.</p>` : "";
-    find("samples").innerHTML = `<h3>${escaped(titleOf(one))}</h3>${thin}<div class="pair" style="--c:${colourOf(one)}">` +
+    find("samples-view").innerHTML = `<h3>${escaped(titleOf(one))}</h3>${thin}<div class="pair" style="--c:${colourOf(one)}">` +
       `<figure><figcaption>In their order</figcaption>${ordered(one, rows)}</figure>` +
       (counted.length ? `<figure><figcaption>Distribution of the ${counted.length} that count</figcaption>${distribution(one, counted)}</figure>` : "") + "</div>";
   }
@@ -316,7 +320,7 @@
     const y = logScale(rows.map(row => row.ns)), height = FRAME.height - FRAME.top - FRAME.bottom, bottom = FRAME.height - FRAME.bottom;
     const last = Math.max(1, ...rows.map(row => row.iteration));
     const px = row => FRAME.left + 8 + row.iteration / last * (FRAME.width - FRAME.left - FRAME.right - 16), py = ns => bottom - y.at(ns) * height;
-    let inside = roundTicks(y.low, y.high).map(tick => `<line class="grid" x1="${FRAME.left}" x2="${FRAME.width - FRAME.right}" y1="${py(tick)}" y2="${py(tick)}"/><text class="tick" x="${FRAME.left - 8}" y="${py(tick) + 4}" text-anchor="end">${duration(tick)}</text>`).join("");
+    let inside = roundTicks(y.low, y.high).map(tick => `<line class="grid" x1="${FRAME.left}" x2="${FRAME.width - FRAME.right}" y1="${py(tick)}" y2="${py(tick)}"/><text class="tick" x="${FRAME.left - 8}" y="${py(tick) + 4}" text-anchor="end">${tickOf(tick)}</text>`).join("");
     if (one.median_ns) inside += `<line class="median" x1="${FRAME.left}" x2="${FRAME.width - FRAME.right}" y1="${py(one.median_ns)}" y2="${py(one.median_ns)}"/>`;
     inside += rows.map(row => `<circle class="sample ${row.state === "ok" && !row.traced ? "" : "out"}" cx="${px(row).toFixed(1)}" cy="${py(row.ns).toFixed(1)}" r="3.6" data-tip="iteration ${row.iteration}\n${duration(row.ns)}\n${row.state}${row.traced ? ", traced" : ""}"/>`).join("");
     inside += ticks(last, 8).filter(tick => Number.isInteger(tick)).map(tick => `<text class="tick" x="${px({iteration: tick})}" y="${bottom + 17}" text-anchor="middle">${tick}</text>`).join("");
@@ -333,7 +337,7 @@
     for (const tick of roundTicks(x.low, x.high)) {
       if (px(tick) < free) continue;
       free = px(tick) + 58;
-      inside += `<line class="frame" x1="${px(tick)}" x2="${px(tick)}" y1="${bottom}" y2="${bottom + 4}"/><text class="tick" x="${px(tick)}" y="${bottom + 17}" text-anchor="middle">${duration(tick)}</text>`;
+      inside += `<line class="frame" x1="${px(tick)}" x2="${px(tick)}" y1="${bottom}" y2="${bottom + 4}"/><text class="tick" x="${px(tick)}" y="${bottom + 17}" text-anchor="middle">${tickOf(tick)}</text>`;
     }
     if (one.median_ns) inside += `<line class="median" x1="${px(one.median_ns)}" x2="${px(one.median_ns)}" y1="${FRAME.top}" y2="${bottom}"/>`;
     let way = `M${px(sorted[0])} ${bottom}`;
@@ -351,7 +355,7 @@
     const button = event.target.closest("button.case");
     if (!button) return;
     showCase(button.dataset.case);
-    find("timeline").closest("section").scrollIntoView();
+    find("timeline").scrollIntoView();
   });
   if (chooser.setting.options.length) showSetting(chooser.setting.options[0].value);
 })();

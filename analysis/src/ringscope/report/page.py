@@ -76,7 +76,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], name: str = "") ->
 
 
 def _cell(cell: str) -> str:
-    if cell.startswith("<td") or cell.startswith("<th"):
+    if cell.startswith(("<td", "<th")):
         return cell
     is_number = cell[:1].isdigit() or cell[:1] in "-+–"
     return f'<td class="number">{cell}</td>' if is_number else f"<td>{cell}</td>"

@@ -11,9 +11,12 @@ import pandas as pd
 
 from ringscope import text
 from ringscope.report import svg, words
-from ringscope.report.curves import draw_curve, legend, size_chart
+from ringscope.report.curves import draw_curves, legend, size_chart
 from ringscope.report.page import Report, Section, figure, note, panel, table
 from ringscope.report.sources import BASELINES, Setting
+
+#: Sizes of a heat map that still has room beside a chart.
+MOST_SIZES_BESIDE = 6
 
 
 def section(report: Report) -> Section:
@@ -93,8 +96,10 @@ def _winner_records(setting: Setting) -> list[dict]:
 def _panel(report: Report, setting: Setting) -> str:
     pictures = "".join(_against(report, setting, baseline) for baseline in baselines_of(setting.rates))
     missing = "" if pictures else note("No baseline (mpi, nccl) ran in this setting.")
-    charts = f'<div class="pair">{pictures}</div>' if pictures else ""
-    return missing + charts + _heat_map(report, setting)
+    heat = _heat_map(report, setting)
+    if setting.rates["bytes"].nunique() <= MOST_SIZES_BESIDE:
+        return f'{missing}<div class="pair">{pictures}{heat}</div>'
+    return f'{missing}{heat}<div class="pair">{pictures}</div>'
 
 
 def _against(report: Report, setting: Setting, baseline: str) -> str:
@@ -102,19 +107,20 @@ def _against(report: Report, setting: Setting, baseline: str) -> str:
     if frame.empty:
         return note(f"No other case has a size of {baseline}.")
     chart = size_chart(frame, [*frame["ratio"], *frame["ratio_low"], *frame["ratio_high"], 0.9, 1.1])
-    chart.vertical_axis(
-        [(tick, _times(tick)) for tick in _ratio_ticks(chart.y)], f"time / time of {baseline}"
-    )
+    chart.vertical_axis([(tick, _tick(tick)) for tick in _ratio_ticks(chart.y)], f"time / time of {baseline}")
     chart.canvas.line(svg.LEFT, chart.y(1), svg.WIDTH - svg.RIGHT, chart.y(1), "one")
-    chart.canvas.text(svg.WIDTH - svg.RIGHT - 4, chart.y(1) - 5, baseline, "model-name", "end")
-    for series, rows in frame.groupby("series", sort=False):
-        draw_curve(chart, report, str(series), rows, ["ratio", "ratio_low", "ratio_high"], _times)
+    draw_curves(chart, report, frame, ["ratio", "ratio_low", "ratio_high"], _times)
     picture = chart.canvas.render(f"Ratio to {baseline} against size, {setting.label}")
     return figure(f"Against {baseline}", legend(report, frame) + picture)
 
 
 def _times(ratio: float) -> str:
     return f"{words.digits(ratio)}x"
+
+
+def _tick(ratio: float) -> str:
+    halvings = -math.log2(ratio)
+    return f"1/{2**halvings:g}x" if halvings >= 1 and halvings.is_integer() else f"{ratio:g}x"
 
 
 def _ratio_ticks(scale: svg.Scale) -> list[float]:

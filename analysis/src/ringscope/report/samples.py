@@ -31,7 +31,7 @@ def section(report: Report) -> Section:
         html += note(
             f"Thinned to keep the page small: of {words.count(thin, 'case')} every k-th sample is shown."
         )
-    html += '<div id="samples" class="focus" aria-live="polite"></div>'
+    html += '<div id="samples-view" class="focus" aria-live="polite"></div>'
     return Section("samples", "Samples", html, {"samples": found})
 
 

@@ -18,8 +18,8 @@ from ringscope.report.svg import Canvas
 PARTS = {
     "wait_data_ns": "waiting for data",
     "wait_credit_ns": "waiting for a free slot",
-    "reduce_phase_ns": "moving and reducing",
-    "copy_phase_ns": "moving only",
+    "reduce_phase_ns": "moving, in reduce phases",
+    "copy_phase_ns": "moving, in copy phases",
     "other_ns": "outside of ops",
 }
 REDUCING = ["reduce_scatter", "reduce"]

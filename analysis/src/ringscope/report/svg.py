@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 WIDTH, HEIGHT = 600, 360
-LEFT, RIGHT, TOP, BOTTOM = 66, 18, 16, 46
+LEFT, RIGHT, TOP, BOTTOM = 72, 20, 16, 46
 
 #: One shape per curve of the same colour, as paths around (0, 0).
 MARKERS = (
@@ -121,7 +121,7 @@ class Chart:
             self.canvas.text(LEFT - 8, at + 4, words, anchor="end")
         middle = (self.y.start + self.y.end) / 2
         self.canvas.add(
-            f'<text class="axis" transform="translate(14 {middle:.0f}) rotate(-90)" '
+            f'<text class="axis" transform="translate(12 {middle:.0f}) rotate(-90)" '
             f'text-anchor="middle">{escape(title)}</text>'
         )
 

@@ -24,7 +24,7 @@ _CODED = ["direction", "phase"]
 def section(report: Report) -> Section:
     room = room_of_case(sum(_traced_cases(source) for source in report.sources))
     lines = {key: line for source in report.sources for key, line in time_lines(source, room).items()}
-    thin = sum(line["shown"] < line["of"] for line in lines.values())
+    thin = sum(line["shown"] < line["of_iteration"] for line in lines.values())
     html = note(
         "One traced operation of the chosen case. A lane is a rank, or a channel of a rank: receives in its upper half, sends in "
         "its lower half. Light: waiting for the first data or for a free slot; dark: moving, and reducing where the op adds."
@@ -32,9 +32,9 @@ def section(report: Report) -> Section:
     if thin:
         html += note(
             f"Thinned to keep the page small: {words.count(thin, 'time line')} of {len(lines)} show a part of their "
-            "events; below each stands which."
+            "operation; which stands above each."
         )
-    html += _KEY + '<div id="timeline" class="focus"></div>'
+    html += _KEY + '<div id="timeline-view" class="focus"></div>'
     return Section("timeline", "Time line", html, {"timelines": lines})
 
 
@@ -100,6 +100,7 @@ def time_line(rows: pd.DataFrame, room: int, of: int) -> dict[str, Any]:
         "iteration": int(rows["iteration"].iloc[0]),
         "span": int(rows["end_ns"].max() - origin),
         "shown": len(kept),
+        "of_iteration": len(rows),
         "of": of,
         "left_out": _left_out(rows, kept, of),
         "columns": {name: _packed(column) for name, column in columns.items()},

@@ -135,9 +135,7 @@ def causality(source: Source) -> Finding:
     if problems:
         return Finding(BAD, f"Causality: {words.listed(problems, 3)}.")
     bound = source.run.clock["error_bound_ns"].max()
-    error = (
-        f" within the clocks' error of {words.duration(float(bound))}" if bound == bound and bound > 0 else ""
-    )
+    error = f" within the clocks' error of {words.duration(float(bound))}" if bound > 0 else ""
     return Finding(
         GOOD, f"Causality: none of {words.count(sends, 'message')} was received before it was sent{error}."
     )

@@ -32,6 +32,13 @@ def duration(ns: float) -> str:
     return f"{digits(ns)} ns"
 
 
+def tick(value: float, write=digits) -> str:
+    """Write a round number of an axis, without the zeros behind its point."""
+    number, _, unit = write(value).partition(" ")
+    number = number.rstrip("0").rstrip(".") if "." in number else number
+    return f"{number} {unit}".rstrip()
+
+
 def rate(gb_s: float) -> str:
     """Write a bandwidth in GB/s (1e9 bytes/s)."""
     return f"{digits(gb_s)} GB/s" if math.isfinite(gb_s) else NONE
