@@ -9,7 +9,7 @@ import pytest
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
 
-from ringscope import metrics, plots
+from ringscope import colours, metrics, plots
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_rank_traffic_draws_the_model_as_a_line(run, axes):
 def test_curves_are_one_per_algorithm_in_its_colour(run, axes, draw):
     draw(metrics.bandwidth(metrics.case_times(run)), axes)
     assert {line.get_label(): line.get_color() for line in axes.lines} == {
-        name: plots.COLOURS[name] for name in ("ring-ll", "ring-simple", "mpi")
+        name: colours.COLOURS[name] for name in ("ring-ll", "ring-simple", "mpi")
     }
     assert axes.get_xscale() == axes.get_yscale() == "log"
 
@@ -62,7 +62,7 @@ def test_timeline_waits_from_begin_to_ready_and_moves_from_ready_to_end(run, axe
         for path in item.get_paths()
     }
     expected = {("recv", "waiting"): 3, ("recv", "moving"): 6, ("send", "waiting"): 1, ("send", "moving"): 8}
-    assert widths == pytest.approx({plots.LANE_COLOURS[kind]: width for kind, width in expected.items()})
+    assert widths == pytest.approx({colours.LANE_COLOURS[kind]: width for kind, width in expected.items()})
 
 
 def test_timeline_names_channels_where_there_are_several(run, axes):
@@ -81,5 +81,5 @@ def test_time_split_stacks_to_the_whole_sample(run, axes):
 
 
 def test_colour_of_an_unknown_algorithm_depends_on_its_name_alone():
-    assert plots.colour_of("my-own") == plots.colour_of("my-own") != plots.colour_of("another")
-    assert len(set(plots.COLOURS.values())) == len(plots.COLOURS)
+    assert colours.colour_of("my-own") == colours.colour_of("my-own") != colours.colour_of("another")
+    assert len(set(colours.COLOURS.values())) == len(colours.COLOURS)

@@ -92,6 +92,14 @@ def _slowest_link(machine: pd.DataFrame, column: str) -> float:
     return 0.0 if known.empty else float(known.groupby(["src", "dst"])[column].max().min() / 1e9)
 
 
+def empty_kernel_ns(setting: Setting) -> float:
+    """Give the time of an empty kernel in the mode of the setting, below which nothing can be; NaN without."""
+    cases = setting.source.run.cases
+    if "empty_kernel_ns" not in cases:
+        return math.nan
+    return float(cases.loc[cases["case"].isin(setting.rates["case"]), "empty_kernel_ns"].median())
+
+
 def model_times(sizes: list[int], ranks: int, gb_s: float) -> list[float]:
     """Give the time in ns that 2(N-1)M/N bytes take at a rate."""
     return [2 * (ranks - 1) * size / ranks / gb_s for size in sizes]
@@ -151,9 +159,12 @@ def _dash(shape: int) -> str:
 
 
 def _times(report: Report, setting: Setting, drawn: pd.DataFrame) -> str:
-    chart = size_chart(drawn, [*drawn["median_ns"], *drawn["low_ns"], *drawn["high_ns"]])
+    empty = empty_kernel_ns(setting)
+    chart = size_chart(drawn, [*drawn["median_ns"], *drawn["low_ns"], *drawn["high_ns"], empty])
     chart.vertical_axis([(tick, words.tick(tick, words.duration)) for tick in svg.log_ticks(chart.y)], "")
     _draw_model(chart, setting, drawn)
+    if empty > 0:
+        _level(chart, empty, f"empty kernel: {words.duration(empty)}")
     draw_curves(chart, report, drawn, ["median_ns", "low_ns", "high_ns"], words.duration)
     return chart.canvas.render(f"Time of one operation against size, {setting.label}")
 
@@ -170,11 +181,16 @@ def _rates(report: Report, setting: Setting, drawn: pd.DataFrame) -> str:
         [(tick, words.tick(tick)) for tick in svg.log_ticks(chart.y)], "bus bandwidth in GB/s"
     )
     for ceiling in found:
-        at = chart.y(ceiling.gb_s)
-        chart.canvas.line(svg.LEFT, at, svg.WIDTH - svg.RIGHT, at, "model")
-        chart.canvas.text(svg.LEFT + 6, at - 5, ceiling.name, "model-name", "start")
+        _level(chart, ceiling.gb_s, ceiling.name)
     draw_curves(chart, report, drawn, ["busbw_gb_s", "low_gb_s", "high_gb_s"], words.rate)
     return chart.canvas.render(f"Bus bandwidth against size, {setting.label}")
+
+
+def _level(chart: svg.Chart, value: float, name: str) -> None:
+    """Draw a level that nothing passes, with its name."""
+    at = chart.y(value)
+    chart.canvas.line(svg.LEFT, at, svg.WIDTH - svg.RIGHT, at, "model")
+    chart.canvas.text(svg.LEFT + 6, at - 5, name, "model-name", "start")
 
 
 def size_chart(drawn: pd.DataFrame, heights: list[float]) -> svg.Chart:

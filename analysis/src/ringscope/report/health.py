@@ -17,18 +17,26 @@ from ringscope.run import Run
 
 BAD, WARNING, REMARK, GOOD = "bad", "warning", "remark", "good"
 
-#: What the marks of ``cases.marks`` mean.
+#: What the marks of ``cases.marks`` mean, and how much they matter.
 MARKS = {
-    "sync-limited": "the start of the ranks, not the operation, sets their time",
-    "timer-limited": "they are too short for the clock",
-    "not-warm": "their samples still became faster while they were measured",
-    "suspect": "their time is less than the machine can do, or scatters beyond belief",
-    "trace-perturbed": "tracing changed them: their time lines show a disturbed operation",
-    "throttled": "the clock of the processor or GPU was lowered meanwhile",
-    "causality": "a chunk was received before it was sent: their clocks do not agree",
+    "sync-limited": (WARNING, "the ranks' starts lie further apart than 5 % of the time"),
+    "timer-limited": (WARNING, "the time is too short for its clock"),
+    "batched": (REMARK, "several operations are one sample, because one is too short for the clock"),
+    "not-warm": (WARNING, "the first timed samples are slower than the rest: more warm-up is needed"),
+    "trace-perturbed": (
+        WARNING,
+        "tracing slows them by more than 5 %: waits and time lines are of a disturbed operation",
+    ),
+    "suspect": (BAD, "faster than the machine's own links as measured"),
+    "throttled": (BAD, "a clock was held down while they ran"),
+    "clock-moved": (WARNING, "clocks disagree on how long a sample took"),
+    "causality": (
+        BAD,
+        "messages were received before they were sent: draw no conclusions from the order of events",
+    ),
 }
 #: From which overhead on a traced operation is another operation.
-PERTURBED = 0.10
+PERTURBED = 0.05
 LEAST_SAMPLES = 6
 
 
@@ -174,7 +182,7 @@ def _of_cases(source: Source) -> Iterator[Finding]:
             f"{words.count(len(few), 'case')} of {len(rates)} have fewer than {LEAST_SAMPLES} samples: no interval.",
         )
     perturbed = cases[cases["trace_overhead"] > PERTURBED]
-    if len(perturbed):
+    if len(perturbed) and "marks" not in cases:
         yield Finding(
             WARNING,
             f"Tracing slows {words.count(len(perturbed), 'case')} by more than {words.percent(PERTURBED)}: "
@@ -201,13 +209,12 @@ def _marked(cases: pd.DataFrame) -> Iterator[Finding]:
     marks = cases["marks"].astype(str).str.split()
     for mark in sorted({word for marked in marks for word in marked}):
         hit = cases[[mark in marked for marked in marks]]
-        meaning = f": {MARKS[mark]}" if mark in MARKS else ""
+        level, meaning = MARKS.get(mark, (WARNING, "a mark that this package does not know"))
         named = [
             f"{row.algorithm} {metrics.text.size(int(row.bytes))}" for row in hit.itertuples(index=False)
         ]
         yield Finding(
-            BAD if mark in ("causality", "suspect") else WARNING,
-            f"{words.count(len(hit), 'case')} marked {mark}{meaning} ({words.listed(named)}).",
+            level, f"{words.count(len(hit), 'case')} marked {mark}: {meaning} ({words.listed(named)})."
         )
 
 

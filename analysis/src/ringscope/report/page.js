@@ -141,7 +141,7 @@
     return Array.from({length: line.shown}, (_, place) => {
       const one = Object.fromEntries(Object.entries(get).map(([name, value]) => [name, value(place)]));
       begin += one.begin;
-      return {...one, begin, ready: begin + one.waits, end: begin + one.waits + one.moves};
+      return {...one, begin, ready: begin + one.waits, end: begin + one.waits + one.moves, posted: one.posted >= 0 ? begin + one.posted : -1};
     });
   }
 
@@ -229,7 +229,7 @@
     const flight = other < 0 ? "its other end is not shown" : `${sends ? "received" : "sent"} there from ${duration(view.events[other].ready)} to ${duration(view.events[other].end)}`;
     return `<b>rank ${event.rank} ${sends ? "sends to" : "receives from"} rank ${event.peer}</b>: ${size(event.payload)}, chunk ${event.chunk}, slice ${event.slice}, channel ${event.channel}, ` +
       `step ${event.step} (${event.phase}), op ${event.op}, message ${event.seq}<br>begins at ${duration(event.begin)}, ready at ${duration(event.ready)}, done at ${duration(event.end)}; ` +
-      `${waited}, then moves for ${duration(event.moves)}<br>${flight}`;
+      `${waited}, then moves for ${duration(event.moves)}${event.posted >= 0 ? `; its first part is handed over at ${duration(event.posted)}` : ""}<br>${flight}`;
   }
 
   function onKey(event) {

@@ -18,6 +18,8 @@ MOST_EVENTS, LEAST_OF_CASE, MOST_OF_CASE, MOST_LANES = 90_000, 120, 2_000, 32
 _STAMPS = ["begin_ns", "ready_ns", "end_ns"]
 _WAITS = ["wait_data_ns", "wait_credit_ns"]
 _PLAIN = ["rank", "peer", "channel", "slice", "op", "step", "seq", "chunk", "payload_bytes"]
+#: Since schema 1.2.
+_LATER = ["posted_ns"]
 _CODED = ["direction", "phase"]
 
 
@@ -60,7 +62,7 @@ def room_of_case(cases: int) -> int:
 
 def time_lines(source: Source, room: int) -> dict[str, dict[str, Any]]:
     """Give the time line of every case with events: one traced iteration, thinned to the room there is."""
-    events = source.events(["case", "iteration", *_PLAIN, *_CODED, *_STAMPS, *_WAITS])
+    events = source.events(["case", "iteration", *_PLAIN, *_CODED, *_STAMPS, *_WAITS, *_LATER])
     sizes = events.groupby("case").size()
     iterations = _good_iterations(source, events)
     chosen = events[events["iteration"] == events["case"].map(iterations)]
@@ -96,6 +98,8 @@ def time_line(rows: pd.DataFrame, room: int, of: int) -> dict[str, Any]:
         "moves": kept["end_ns"] - kept["ready_ns"],
         "waited": kept[_WAITS].sum(axis=1),
     }
+    if "posted_ns" in kept:
+        columns["posted"] = (kept["posted_ns"] - kept["begin_ns"]).where(kept["posted_ns"] >= 0, -1)
     return {
         "iteration": int(rows["iteration"].iloc[0]),
         "span": int(rows["end_ns"].max() - origin),
