@@ -474,6 +474,7 @@ def test_log_axis_puts_equal_ratios_equally_far_apart():
     assert [scale(value) for value in (1, 10, 100, 10_000)] == pytest.approx([0, 100, 200, 400])
     assert svg.log_ticks(scale) == pytest.approx([1, 10, 100, 1_000, 10_000])
     assert svg.log_ticks(svg.Scale(1, 12, 0, 1)) == pytest.approx([1, 2, 5, 10])
+    assert svg.log_ticks(svg.Scale(41, 68, 0, 1)) == pytest.approx([50, 60])
 
 
 def test_lists_of_processors_and_quotas():

@@ -220,18 +220,18 @@ def _draw_model(chart: svg.Chart, setting: Setting, drawn: pd.DataFrame) -> None
     if ranks < 2:
         return
     sizes = [chart.x.low, chart.x.high]
-    # The part of the straight line that lies above the bottom of the picture.
-    start = max(sizes[0], chart.y.low * max(rates) * ranks / 2 / (ranks - 1))
-    if start >= sizes[1]:
+    # The part of the straight line that lies in the picture.
+    per_byte = 2 * (ranks - 1) / ranks / max(rates)
+    start, end = max(sizes[0], chart.y.low / per_byte), min(sizes[1], chart.y.high / per_byte)
+    if start >= end:
         return
-    ends = [start, sizes[1]]
-    times = model_times(ends, ranks, max(rates))
-    chart.canvas.path(
-        [(chart.x(size), chart.y(time)) for size, time in zip(ends, times, strict=True)], "model"
+    times = model_times([start, (start * end) ** 0.5, end], ranks, max(rates))
+    points = [(chart.x(time / per_byte), chart.y(time)) for time in times]
+    chart.canvas.path(points, "model")
+    (left, top), is_right = points[1], points[1][0] > 0.8 * svg.WIDTH
+    chart.canvas.text(
+        left + (-8 if is_right else 8), top + 14, "2(N−1)M/N", "model-name", "end" if is_right else "start"
     )
-    at = (ends[0] * ends[1]) ** 0.5
-    (time,) = model_times([at], ranks, max(rates))
-    chart.canvas.text(chart.x(at) + 8, chart.y(time) + 14, "2(N−1)M/N", "model-name", "start")
 
 
 def draw_curves(chart: svg.Chart, report: Report, drawn: pd.DataFrame, columns: list[str], write) -> None:
@@ -240,7 +240,9 @@ def draw_curves(chart: svg.Chart, report: Report, drawn: pd.DataFrame, columns: 
     Curves are set apart sideways by a few pixels, or their intervals would cover each other.
     """
     groups = list(drawn.groupby("series", sort=False))
-    step = min(3.0, 16 / len(groups))
+    sizes = sorted({chart.x(size) for size in drawn["bytes"]})
+    gap = min((right - left for left, right in zip(sizes, sizes[1:], strict=False)), default=svg.WIDTH)
+    step = min(3.0, 16 / len(groups), gap / 2 / len(groups))
     for place, (series, rows) in enumerate(groups):
         aside = step * (place - (len(groups) - 1) / 2)
         _draw_curve(chart, report, str(series), rows.sort_values("bytes"), columns, write, aside)

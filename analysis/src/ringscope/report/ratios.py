@@ -16,13 +16,13 @@ from ringscope.report.page import Report, Section, figure, note, panel, table
 from ringscope.report.sources import BASELINES, Setting
 
 #: Sizes of a heat map that still has room beside a chart.
-MOST_SIZES_BESIDE = 6
+MOST_SIZES_BESIDE = 8
 
 
 def section(report: Report) -> Section:
     html = note(
         "Ratios of median times; above 1 is slower. The bars are as wide as the two intervals allow. They are of one "
-        "launch: `ringscope-analysis compare` judges over several."
+        "launch: ringscope-analysis compare judges over several."
     )
     html += "".join(panel(setting, _panel(report, setting)) for setting in report.settings)
     data = {

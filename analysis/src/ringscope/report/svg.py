@@ -50,13 +50,24 @@ def log_scale(values: list[float], start: float, end: float, room: float = 0.06)
 
 
 def log_ticks(scale: Scale) -> list[float]:
-    """Give the round numbers on a logarithmic axis: decades, or 1-2-5 where there are few decades."""
+    """Give the round numbers on a logarithmic axis: decades, 1-2-5 where there are few, or even steps."""
     decades = math.log10(scale.high / scale.low)
-    steps = (1, 2, 5) if decades < 2.5 else (1,)
-    stride = max(1, math.ceil(decades / 8))
-    powers = range(math.floor(math.log10(scale.low)), math.ceil(math.log10(scale.high)) + 1)
-    ticks = [step * 10.0**power for power in powers if power % stride == 0 for step in steps]
+    if decades < 0.7:
+        ticks = even_ticks(scale.low, scale.high)
+    else:
+        steps = (1, 2, 5) if decades < 2.5 else (1,)
+        stride = max(1, math.ceil(decades / 8))
+        powers = range(math.floor(math.log10(scale.low)), math.ceil(math.log10(scale.high)) + 1)
+        ticks = [step * 10.0**power for power in powers if power % stride == 0 for step in steps]
     return [tick for tick in ticks if scale.low <= tick <= scale.high]
+
+
+def even_ticks(low: float, high: float) -> list[float]:
+    """Give about five round numbers, evenly apart, from the first at or above low on."""
+    rough = (high - low) / 5
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough)
+    return [step * number for number in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
 @dataclass

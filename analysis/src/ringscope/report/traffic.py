@@ -123,7 +123,7 @@ def _against_ranks(report: Report, busiest: pd.DataFrame) -> str:
     high = max(largest["busiest"].max(), largest["model"].max())
     chart = svg.Chart(x, svg.Scale(0, high * 1.15, svg.HEIGHT - svg.BOTTOM, svg.TOP, is_log=False))
     chart.vertical_axis(
-        [(tick, f"{tick:g} M") for tick in linear_ticks(high * 1.15)], "bytes on the busiest link"
+        [(tick, f"{tick:g} M") for tick in svg.even_ticks(0, high * 1.15)], "bytes on the busiest link"
     )
     chart.horizontal_axis([(number, str(number)) for number in ranks], "ranks N")
     chart.canvas.path([(x(number), chart.y(2 * (number - 1) / number)) for number in ranks], "model")
@@ -143,10 +143,3 @@ def _draw_ranks(chart: svg.Chart, report: Report, series: str, rows: pd.DataFram
     for (left, top), (_, row) in zip(points, rows.iterrows(), strict=True):
         chart.canvas.marker(left, top, shape, f"{series}, N = {row['ranks']}\n{row['busiest']:.4g} M")
     chart.canvas.add("</g>")
-
-
-def linear_ticks(high: float) -> list[float]:
-    """Give about five round numbers from 0 to the end of an axis."""
-    rough = high / 5
-    step = next(step for step in (0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 20, 50, 100, 1000) if step >= rough)
-    return [step * number for number in range(int(high / step) + 1)]
