@@ -18,6 +18,15 @@ PACKAGES=(
     python3 python3-venv
 )
 
+distribution() { sed -n 's/^ID=//p' /etc/os-release 2>/dev/null; }
+
+# A browser, for the tests of the page that `ringscope-analysis report` writes; without one they are skipped, so only
+# who may install it gets it. Debian has it as a package, Ubuntu under that name only a stub that wants snaps.
+add_browser() {
+    [[ $(distribution) == debian ]] || return 0
+    if is_root || have sudo; then PACKAGES+=(chromium chromium-driver); fi
+}
+
 # ---- words -----------------------------------------------------------------------------------------------------
 
 # Ranks cannot know whether they have a terminal, so the colour is decided here and handed down as NO_COLOR.

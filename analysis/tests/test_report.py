@@ -374,9 +374,24 @@ def test_damaged_events_leave_the_rest(spoiled, tmp_path, capsys):
     assert "its events cannot be read" in capsys.readouterr().err
 
 
+def replace(file, path, values):
+    del file[path]
+    file[path] = values
+
+
+def test_a_section_whose_table_holds_nonsense_says_so_in_its_place(spoiled, tmp_path, capsys):
+    path = spoiled(lambda file: replace(file, "clock/error_bound_ns", [b"x"] * 8))
+    assert main(["report", str(path), "-o", str(tmp_path / "page.html")]) == 0
+    page = Page((tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert "section verdicts is left out" in page.text and "section verdicts" in capsys.readouterr().err
+    assert page.one("cases", case=0)["median_ns"] == MEDIAN_NS
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
+        (lambda file: replace(file, "cases/case", [0] * 6), "not numbered uniquely"),
+        (lambda file: replace(file, "cases/bytes", [b"x"] * 6), "its tables do not fit together"),
         (lambda file: file.attrs.modify("schema_version", "2.0.0"), "schema version '2.0.0'"),
         (lambda file: file["cases"].pop("bytes"), "/cases/bytes; without its cases"),
         (lambda file: [shorten_to_none(file["cases"], name) for name in list(file["cases"])], "has no cases"),

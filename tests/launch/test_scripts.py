@@ -139,6 +139,16 @@ def test_packages_all_there_calls_no_apt(checkout):
     assert not (checkout / "calls").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "root", "wanted"), [("debian", "true", True), ("ubuntu", "true", False), ("debian", "false", False)]
+)
+def test_packages_have_a_browser_on_debian_for_who_may_install_it(checkout, name, root, wanted):
+    circumstances = f"distribution() {{ echo {name}; }}; is_root() {{ {root}; }}; have() {{ false; }}"
+    done = shell(checkout, f'{circumstances}; add_browser; echo "${{PACKAGES[@]}}"')
+    assert done.returncode == 0
+    assert ("chromium chromium-driver" in done.stdout) == wanted
+
+
 def test_packages_failing_install_shows_the_end_of_its_log(checkout):
     stand_in(checkout, "dpkg-query", "exit 1")
     stand_in(checkout, "apt-get", "echo E: no such mirror; exit 100")

@@ -110,7 +110,7 @@ def _table_or_fault(file: h5py.File, name: str, faults: dict[str, str]) -> pd.Da
         return _empty_table(name)
     try:
         return _read_table(file, name)
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError, KeyError, ValueError, RunError) as error:
         faults[name] = f"/{name} is damaged ({error})"
         return _empty_table(name)
 

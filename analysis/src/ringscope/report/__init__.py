@@ -8,15 +8,24 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ringscope.report import cold, curves, machine, ratios, samples, split, timeline, traffic, verdicts
-from ringscope.report.page import Report, render
-from ringscope.report.sources import open_sources, settings_of
+from ringscope.report.page import Report, Section, note, render
+from ringscope.report.sources import MISFITS, open_sources, settings_of
 from ringscope.run import RunError
 
-#: The sections in the order of their making: those that read events come first, for what cannot be read is
-#: then known to the others.
-_MAKERS = (timeline, split, machine, verdicts, curves, ratios, traffic, cold, samples)
 #: The sections in the order of the page.
-_ORDER = "machine verdicts curves ratios traffic split timeline cold samples".split()
+_SECTIONS = {
+    "machine": machine,
+    "verdicts": verdicts,
+    "curves": curves,
+    "ratios": ratios,
+    "traffic": traffic,
+    "split": split,
+    "timeline": timeline,
+    "cold": cold,
+    "samples": samples,
+}
+#: The order of their making: those that read events come first, for the others say what could not be read.
+_MAKING = ["timeline", "split", *(name for name in _SECTIONS if name not in ("timeline", "split"))]
 
 
 def make_page(paths: Sequence[str | Path]) -> tuple[str, list[str]]:
@@ -24,12 +33,29 @@ def make_page(paths: Sequence[str | Path]) -> tuple[str, list[str]]:
     sources, refused = open_sources(paths)
     if not sources:
         raise RunError("; ".join(refused))
+    faults: list[str] = []
     report = Report(sources, settings_of(sources), refused)
-    made = {section.id: section for section in (maker.section(report) for maker in _MAKERS)}
+    made = {name: _section(report, name, faults) for name in _MAKING}
     names = [source.name for source in sources]
     title = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-    page = render(report, f"ringscope report: {title}", [made[name] for name in _ORDER])
-    return page, [*refused, *(f"{source.run.path}: {fault}" for source in sources for fault in source.faults)]
+    page = render(report, f"ringscope report: {title}", [made[name] for name in _SECTIONS])
+    return page, [
+        *refused,
+        *faults,
+        *(f"{source.run.path}: {fault}" for source in sources for fault in source.faults),
+    ]
+
+
+def _section(report: Report, name: str, faults: list[str]) -> Section:
+    """Make a section; one whose tables contradict each other says so in its place, and among the faults."""
+    try:
+        return _SECTIONS[name].section(report)
+    except MISFITS as error:
+        words = (
+            f"section {name} is left out: the tables do not fit together ({type(error).__name__}: {error})"
+        )
+        faults.append(words)
+        return Section(name, name.capitalize(), note(words))
 
 
 def write_page(paths: Sequence[str | Path], output: Path) -> list[str]:

@@ -33,7 +33,7 @@ class Ceiling:
 def section(report: Report) -> Section:
     html = note(
         "Median time of one operation, bars: its 95 % interval. Bus bandwidth is M/t x 2(N-1)/N: it compares with the "
-        "rate of a link only where an algorithm loads all links alike. Both axes are logarithmic."
+        "rate of a link only where an algorithm loads all links alike. Both axes are logarithmic; curves are set apart sideways by a little."
     )
     html += "".join(panel(setting, _panel(report, setting)) for setting in report.settings)
     data = {
@@ -100,7 +100,7 @@ def empty_kernel_ns(setting: Setting) -> float:
     return float(cases.loc[cases["case"].isin(setting.rates["case"]), "empty_kernel_ns"].median())
 
 
-def model_times(sizes: list[int], ranks: int, gb_s: float) -> list[float]:
+def model_times(sizes: list[float], ranks: int, gb_s: float) -> list[float]:
     """Give the time in ns that 2(N-1)M/N bytes take at a rate."""
     return [2 * (ranks - 1) * size / ranks / gb_s for size in sizes]
 
@@ -219,10 +219,9 @@ def _draw_model(chart: svg.Chart, setting: Setting, drawn: pd.DataFrame) -> None
     rates = [one.gb_s for one in ceilings(setting)] or [float(drawn["busbw_gb_s"].max())]
     if ranks < 2:
         return
-    sizes = [chart.x.low, chart.x.high]
     # The part of the straight line that lies in the picture.
     per_byte = 2 * (ranks - 1) / ranks / max(rates)
-    start, end = max(sizes[0], chart.y.low / per_byte), min(sizes[1], chart.y.high / per_byte)
+    start, end = max(chart.x.low, chart.y.low / per_byte), min(chart.x.high, chart.y.high / per_byte)
     if start >= end:
         return
     times = model_times([start, (start * end) ** 0.5, end], ranks, max(rates))
@@ -240,8 +239,8 @@ def draw_curves(chart: svg.Chart, report: Report, drawn: pd.DataFrame, columns: 
     Curves are set apart sideways by a few pixels, or their intervals would cover each other.
     """
     groups = list(drawn.groupby("series", sort=False))
-    sizes = sorted({chart.x(size) for size in drawn["bytes"]})
-    gap = min((right - left for left, right in zip(sizes, sizes[1:], strict=False)), default=svg.WIDTH)
+    places = sorted({chart.x(size) for size in drawn["bytes"]})
+    gap = min((right - left for left, right in zip(places, places[1:], strict=False)), default=svg.WIDTH)
     step = min(3.0, 16 / len(groups), gap / 2 / len(groups))
     for place, (series, rows) in enumerate(groups):
         aside = step * (place - (len(groups) - 1) / 2)

@@ -1,8 +1,9 @@
 "use strict";
 // Brings the page to life: which setting and which case is shown, tips, and the three pictures of one case.
 (() => {
-  const data = name => JSON.parse(document.getElementById("data-" + name).textContent);
-  const cases = data("cases"), links = data("links"), lines = data("timelines"), samples = data("samples");
+  // A section that could not be made has left no data.
+  const data = (name, none) => JSON.parse((document.getElementById("data-" + name) || {textContent: none}).textContent);
+  const cases = data("cases", "[]"), links = data("links", "{}"), lines = data("timelines", "{}"), samples = data("samples", "{}");
   const byKey = new Map(cases.map(one => [one.key, one]));
   const find = id => document.getElementById(id);
   const chooser = {setting: find("setting"), case: find("case")};
@@ -87,6 +88,7 @@
   const ACCOUNTS = [["declared", 2], ["traced", 3], ["closed form", 4]];
 
   function drawMatrices(one) {
+    if (!find("matrix")) return;
     const here = links[one.key];
     if (!here) {
       find("matrix").innerHTML = `<h3>${escaped(titleOf(one))}</h3><p class="note">The traffic of this case is not observable, or not on this page.</p>`;
@@ -147,6 +149,7 @@
 
   function drawTimeline(one) {
     const place = find("timeline-view"), line = lines[one.key];
+    if (!place) return;
     if (!line) {
       place.innerHTML = `<h3>${escaped(titleOf(one))}</h3><p class="note">This case has no events: its algorithm is not observable, or it was not traced.</p>`;
       return;
@@ -275,7 +278,7 @@
   let waiting = 0;
   addEventListener("resize", () => {
     clearTimeout(waiting);
-    waiting = setTimeout(() => { if (find("timeline-view").querySelector(".lane-view")) drawLanes(); }, 150);
+    waiting = setTimeout(() => { if (document.querySelector("#timeline-view .lane-view")) drawLanes(); }, 150);
   });
 
   // ---- samples
@@ -283,6 +286,7 @@
   const FRAME = {width: 600, height: 300, left: 66, right: 14, top: 12, bottom: 42};
 
   function drawSamples(one) {
+    if (!find("samples-view")) return;
     const here = samples[one.key];
     if (!here || !here.ns.length) {
       find("samples-view").innerHTML = `<h3>${escaped(titleOf(one))}</h3><p class="note">This case has no samples.</p>`;

@@ -18,6 +18,8 @@ from ringscope.run import Run, RunError, load_file, salvage
 SETTING = ["mode", "dtype", "op", "in_place", "offset"]
 MODES = ("isolated", "back-to-back", "graph")
 BASELINES = ("mpi", "nccl")
+#: What computing with tables that contradict each other, or hold what they should not, ends in.
+MISFITS = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, pd.errors.InvalidIndexError)
 
 
 @dataclass
@@ -34,18 +36,25 @@ class Source:
     #: What is wrong with the file itself, one sentence each.
     faults: list[str] = field(default_factory=list)
 
-    def events(self, columns: Sequence[str]) -> pd.DataFrame:
-        """Give these columns of the events; none where they cannot be read, which becomes a fault."""
+    def events(self, columns: Sequence[str], later: Sequence[str] = ()) -> pd.DataFrame:
+        """Give these columns of the events, and those of a later version that the file has.
+
+        Where they cannot be read there are no rows, and a fault.
+        """
+        wanted = [*columns, *later]
         if "events" in self.run.__dict__:
-            return self.run.events.reindex(columns=list(columns))
+            return self.run.events.reindex(columns=[*columns, *(set(later) & set(self.run.events))])
         try:
-            return self.run.read_events(columns)
+            events = self.run.read_events(wanted)
+            lacking = [f"/events/{column}" for column in columns if column not in events]
+            if not lacking:
+                return events
+            fault = f"columns are missing: {', '.join(lacking)}"
         except RunError as error:
-            self.run.__dict__["events"] = pd.DataFrame(
-                {column: pd.Series(dtype="int64") for column in columns}
-            )
-            self.faults.append(f"its events cannot be read: {error}")
-            return self.run.events
+            fault = str(error)
+        self.faults.append(f"its events cannot be read: {fault}")
+        self.run.__dict__["events"] = pd.DataFrame({name: pd.Series(dtype="int64") for name in columns})
+        return self.run.events.copy()
 
     def case_key(self, case: int) -> str:
         """Name a case among those of all sources."""
@@ -73,6 +82,8 @@ def open_sources(paths: Sequence[str | Path]) -> tuple[list[Source], list[str]]:
             sources += _open(path, len(sources))
         except RunError as error:
             refused.append(str(error))
+        except MISFITS as error:
+            refused.append(f"{path}: its tables do not fit together ({type(error).__name__}: {error})")
     return _distinct(sources), refused
 
 
@@ -82,6 +93,8 @@ def _open(path: Path, place: int) -> list[Source]:
     run, faults = _load(path)
     if run.cases.empty:
         raise RunError(f"{path}: has no cases, so there is nothing to show")
+    if run.cases["case"].duplicated().any():
+        raise RunError(f"{path}: cases are not numbered uniquely, so nothing can be told apart")
     if run.world_size < 1:
         raise RunError(f"{path}: world_size is {run.world_size}; it cannot be read as a run")
     statistic = "median of untraced samples, with its 95 % interval within this launch"

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 
@@ -40,7 +41,7 @@ class Scale:
         return self.start + (at - low) / (high - low) * (self.end - self.start)
 
 
-def log_scale(values: list[float], start: float, end: float, room: float = 0.06) -> Scale:
+def log_scale(values: Sequence[float], start: float, end: float, room: float = 0.06) -> Scale:
     """Give a logarithmic scale that has these positive values with some room around them."""
     low, high = math.log(min(values)), math.log(max(values))
     span = max(high - low, math.log(2))

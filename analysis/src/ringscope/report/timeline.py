@@ -62,7 +62,7 @@ def room_of_case(cases: int) -> int:
 
 def time_lines(source: Source, room: int) -> dict[str, dict[str, Any]]:
     """Give the time line of every case with events: one traced iteration, thinned to the room there is."""
-    events = source.events(["case", "iteration", *_PLAIN, *_CODED, *_STAMPS, *_WAITS, *_LATER])
+    events = source.events(["case", "iteration", *_PLAIN, *_CODED, *_STAMPS, *_WAITS], _LATER)
     sizes = events.groupby("case").size()
     iterations = _good_iterations(source, events)
     chosen = events[events["iteration"] == events["case"].map(iterations)]

@@ -127,14 +127,18 @@ def _against_ranks(report: Report, busiest: pd.DataFrame) -> str:
     )
     chart.horizontal_axis([(number, str(number)) for number in ranks], "ranks N")
     chart.canvas.path([(x(number), chart.y(2 * (number - 1) / number)) for number in ranks], "model")
-    for series, rows in largest.groupby("series", sort=False):
-        _draw_ranks(chart, report, str(series), rows.sort_values("ranks").drop_duplicates("ranks"))
+    groups = list(largest.groupby("series", sort=False))
+    for place, (series, rows) in enumerate(groups):
+        # Many algorithms load their links alike: set apart sideways, or one would cover the others.
+        aside = 5 * (place - (len(groups) - 1) / 2)
+        _draw_ranks(chart, report, str(series), rows.sort_values("ranks").drop_duplicates("ranks"), aside)
     picture = chart.canvas.render("Bytes on the busiest link against the number of ranks")
-    return figure("Busiest link against N", legend(report, largest) + picture, "Dashed: the model 2(N−1)M/N.")
+    words_below = "Dashed: the model 2(N−1)M/N. Curves are set apart sideways by a little."
+    return figure("Busiest link against N", legend(report, largest) + picture, words_below)
 
 
-def _draw_ranks(chart: svg.Chart, report: Report, series: str, rows: pd.DataFrame) -> None:
-    points = [(chart.x(row["ranks"]), chart.y(row["busiest"])) for _, row in rows.iterrows()]
+def _draw_ranks(chart: svg.Chart, report: Report, series: str, rows: pd.DataFrame, aside: float) -> None:
+    points = [(chart.x(row["ranks"]) + aside, chart.y(row["busiest"])) for _, row in rows.iterrows()]
     shape = int(rows["shape"].iloc[0])
     chart.canvas.add(
         f'<g class="series" data-series="{escape(series)}" {report.colour(rows["base"].iloc[0])}>'
