@@ -97,7 +97,8 @@ def empty_kernel_ns(setting: Setting) -> float:
     cases = setting.source.run.cases
     if "empty_kernel_ns" not in cases:
         return math.nan
-    return float(cases.loc[cases["case"].isin(setting.rates["case"]), "empty_kernel_ns"].median())
+    known = cases.loc[cases["case"].isin(setting.rates["case"]), "empty_kernel_ns"].dropna()
+    return float(known.median()) if len(known) else math.nan
 
 
 def model_times(sizes: list[float], ranks: int, gb_s: float) -> list[float]:
@@ -274,9 +275,19 @@ def _tip(series: str, row: pd.Series, columns: list[str], write) -> str:
 def numbers(report: Report, setting: Setting) -> str:
     """Lay out the figures of every case; its name leads to its time line."""
     first = first_times(setting.source)
-    head = "case algorithm engine protocol size channels n median from to 95% busbw first status".replace(
-        "95%", "q95"
-    )
+    head = [
+        "case",
+        "algorithm",
+        "engine",
+        "protocol",
+        "size",
+        "channels",
+        "n",
+        "median",
+        "95 % from",
+        "95 % to",
+    ]
+    head += ["95th percentile", "bus bandwidth", "first operation", "status"]
     rows = [
         [
             _case_button(setting, row["case"]),
@@ -293,7 +304,7 @@ def numbers(report: Report, setting: Setting) -> str:
         ]
         for _, row in setting.rates.iterrows()
     ]
-    return table(head.split(), rows, "numbers")
+    return table(head, rows, "numbers")
 
 
 def _case_button(setting: Setting, case: int) -> str:

@@ -99,11 +99,14 @@ def _crowded(run: Run) -> Iterator[Finding]:
         yield Finding(BAD, f"Ranks share a GPU ({words.listed(shared)}): times are no measurement.")
 
 
-def _by_host(environment: pd.DataFrame):
-    columns = [column for column in ("host", "boot_id") if column in environment]
-    if not columns:
+def _by_host(environment: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    if "host" not in environment:
         return []
-    return [(group["host"].iloc[0], group) for _, group in environment.groupby(columns) if "host" in group]
+    # Containers may share a name; a boot id tells their systems apart.
+    key = environment["host"].astype(str) + environment.get(
+        "boot_id", pd.Series("", environment.index)
+    ).astype(str)
+    return [(group["host"].iloc[0], group) for _, group in environment.groupby(key)]
 
 
 def _shared_gpus(environment: pd.DataFrame) -> list[str]:

@@ -268,7 +268,9 @@
 
   function zoom(factor) {
     const box = find("timeline-view").querySelector(".lane-view"), focused = box.contains(document.activeElement);
-    const middle = (box.scrollLeft + box.clientWidth / 2) / (box.clientWidth * view.zoom);
+    // About the chosen event, or what is in the middle.
+    const about = view.chosen >= 0 ? view.x(view.events[view.chosen].ready) : box.scrollLeft + box.clientWidth / 2;
+    const middle = about / (box.clientWidth * view.zoom);
     view.zoom = factor ? Math.min(64, Math.max(1, view.zoom * factor)) : 1;
     drawLanes();
     box.scrollLeft = middle * box.clientWidth * view.zoom - box.clientWidth / 2;

@@ -69,17 +69,30 @@ def of_source(report: Report, source: Source, html: str) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], name: str = "") -> str:
-    """Lay out cells that are HTML already; those that begin with a digit or a sign stand to the right."""
-    top = "".join(f'<th scope="col">{escape(word)}</th>' for word in head)
-    body = "".join("<tr>" + "".join(_cell(cell) for cell in row) + "</tr>" for row in rows)
-    return f'<div class="scroll"><table class="{name}"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+    """Lay out cells that are HTML already; a column of numbers stands to the right."""
+    cells = [list(row) for row in rows]
+    right = [bool(cells) and all(_is_number(row[place]) for row in cells) for place in range(len(head))]
+    top = "".join(
+        f'<th scope="col"{_side(number)}>{escape(word)}</th>'
+        for word, number in zip(head, right, strict=True)
+    )
+    body = "".join(f"<tr>{''.join(map(_cell, row, right))}</tr>" for row in cells)
+    return (
+        f'<div class="scroll"><table class="{name}"><thead><tr>{top}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
 
 
-def _cell(cell: str) -> str:
-    if cell.startswith(("<td", "<th")):
-        return cell
-    is_number = cell[:1].isdigit() or cell[:1] in "-+–"
-    return f'<td class="number">{cell}</td>' if is_number else f"<td>{cell}</td>"
+def _is_number(cell: str) -> bool:
+    return cell[:1].isdigit() or cell[:1] in "-+–"
+
+
+def _side(number: bool) -> str:
+    return ' class="number"' if number else ""
+
+
+def _cell(cell: str, number: bool) -> str:
+    return cell if cell.startswith(("<td", "<th")) else f"<td{_side(number)}>{cell}</td>"
 
 
 def folded(title: str, html: str) -> str:

@@ -16,7 +16,7 @@ from ringscope.report.page import Report, Section, figure, note, panel, table
 from ringscope.report.sources import BASELINES, Setting
 
 #: Sizes of a heat map that still has room beside a chart.
-MOST_SIZES_BESIDE = 8
+MOST_SIZES_BESIDE = 7
 
 
 def section(report: Report) -> Section:

@@ -29,7 +29,7 @@ def section(report: Report) -> Section:
     thin = sum(line["shown"] < line["of_iteration"] for line in lines.values())
     html = note(
         "One traced operation of the chosen case. A lane is a rank, or a channel of a rank: receives in its upper half, sends in "
-        "its lower half. Light: waiting for the first data or for a free slot; dark: moving, and reducing where the op adds."
+        "its lower half. Faint: waiting for the first data or for a free slot; strong: moving, and reducing where the op adds."
     )
     if thin:
         html += note(

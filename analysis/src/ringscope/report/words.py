@@ -49,7 +49,7 @@ def percent(fraction: float, signed: bool = False) -> str:
     if not math.isfinite(fraction):
         return NONE
     value = 100 * fraction
-    places = 0 if abs(value) >= 10 else 1
+    places = 0 if abs(value) >= 10 or abs(value - round(value)) < 0.05 else 1
     return f"{value:{'+' if signed else ''}.{places}f} %"
 
 
