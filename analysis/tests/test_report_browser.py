@@ -21,7 +21,8 @@ RECORDED = Path(__file__).parents[2] / "data" / "recorded"
 #: Labels that lie on each other, as pairs of texts; SVG texts of one picture, in one call.
 OVERLAPS = """
 return [...document.querySelectorAll("svg.chart, .matrices svg, .lane-view svg")].flatMap(picture => {
-  const boxes = [...picture.querySelectorAll("text")].map(text => [text.textContent, text.getBoundingClientRect()])
+  const boxes = [...picture.querySelectorAll("text")]
+    .map(text => [text.textContent, text.getBoundingClientRect()])
     .filter(([, box]) => box.width > 0);
   return boxes.flatMap(([one, a], place) => boxes.slice(place + 1).filter(([, b]) =>
     a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 2 && b.top < a.bottom - 2

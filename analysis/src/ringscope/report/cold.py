@@ -13,13 +13,15 @@ from ringscope.report.page import Report, Section, figure, folded, note, of_sour
 from ringscope.report.sources import Source
 
 PHASES = (
-    "process_start mpi_init plugin_load bootstrap nccl_init ipc_open first_launch first_collective steady_state"
+    "process_start mpi_init plugin_load bootstrap nccl_init ipc_open first_launch first_collective "
+    "steady_state"
 ).split()
 
 
 def section(report: Report) -> Section:
     html = note(
-        "Each phase of the start, on a logarithmic axis. A ring is a rank; a dot is a case, in the colour of its algorithm. "
+        "Each phase of the start, on a logarithmic axis. A ring is a rank; a dot is a case, in the colour "
+        "of its algorithm. "
         "The number is the longest."
     )
     html += "".join(of_source(report, source, _ladder(report, source)) for source in report.sources)

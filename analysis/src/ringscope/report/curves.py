@@ -32,8 +32,10 @@ class Ceiling:
 
 def section(report: Report) -> Section:
     html = note(
-        "Median time of one operation, bars: its 95 % interval. Bus bandwidth is M/t x 2(N-1)/N: it compares with the "
-        "rate of a link only where an algorithm loads all links alike. Both axes are logarithmic; curves are set apart sideways by a little."
+        "Median time of one operation, bars: its 95 % interval. Bus bandwidth is M/t x 2(N-1)/N: it "
+        "compares with the "
+        "rate of a link only where an algorithm loads all links alike. Both axes are logarithmic; curves "
+        "are set apart sideways by a little."
     )
     html += "".join(panel(setting, _panel(report, setting)) for setting in report.settings)
     data = {
@@ -71,7 +73,8 @@ def first_times(source: Source) -> pd.Series:
 
 
 def ceilings(setting: Setting) -> list[Ceiling]:
-    """Give the ceilings that were measured for the engines of a setting: by load and store, by copy engine."""
+    """Give the ceilings that were measured for the engines of a setting: by load and store, by copy "
+    "engine."""
     machine = setting.source.run.machine
     if machine.empty:
         return []
@@ -93,7 +96,8 @@ def _slowest_link(machine: pd.DataFrame, column: str) -> float:
 
 
 def empty_kernel_ns(setting: Setting) -> float:
-    """Give the time of an empty kernel in the mode of the setting, below which nothing can be; NaN without."""
+    """Give the time of an empty kernel in the mode of the setting, below which nothing can be; NaN "
+    "without."""
     cases = setting.source.run.cases
     if "empty_kernel_ns" not in cases:
         return math.nan
@@ -119,12 +123,14 @@ def _panel(report: Report, setting: Setting) -> str:
     alike = [series for series in dict.fromkeys(drawn["series"]) if series.endswith(")")]
     numbered = (
         note(
-            f"Numbered in their order, for the file says nothing that tells them apart: {words.listed(alike, 8)}."
+            "Numbered in their order, for the file says nothing that tells them apart: "
+            f"{words.listed(alike, 8)}."
         )
         if alike
         else ""
     )
-    return f'{numbered}{legend(report, drawn)}<div class="pair">{pictures}</div>{folded("Numbers", numbers(report, setting))}'
+    below = folded("Numbers", numbers(report, setting))
+    return f'{numbered}{legend(report, drawn)}<div class="pair">{pictures}</div>{below}'
 
 
 def _ceiling_words(setting: Setting, drawn: pd.DataFrame) -> str:
@@ -135,7 +141,8 @@ def _ceiling_words(setting: Setting, drawn: pd.DataFrame) -> str:
             + ", as measured on this machine."
         )
     return (
-        "The file has no measured ceiling of this machine. The model in the picture of times is drawn at the best bus "
+        "The file has no measured ceiling of this machine. The model in the picture of times is drawn at "
+        "the best bus "
         f"bandwidth seen here, {words.rate(float(drawn['busbw_gb_s'].max()))}."
     )
 
@@ -144,7 +151,8 @@ def legend(report: Report, drawn: pd.DataFrame) -> str:
     """Name the curves; a press hides or shows one in every picture of its panel."""
     items = [
         f'<button type="button" class="key" aria-pressed="true" data-series="{escape(series)}" '
-        f"{report.colour(row['base'])}>{svg.swatch(row['shape'], _dash(row['shape']))}{escape(series)}</button>"
+        f"{report.colour(row['base'])}>"
+        f"{svg.swatch(row['shape'], _dash(row['shape']))}{escape(series)}</button>"
         for series, row in _first_rows(drawn)
     ]
     return f'<div class="legend" role="group" aria-label="Curves">{"".join(items)}</div>'

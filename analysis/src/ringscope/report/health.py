@@ -92,7 +92,8 @@ def _crowded(run: Run) -> Iterator[Finding]:
             yield Finding(
                 BAD,
                 f"Oversubscribed: {words.count(len(ranks), 'rank')} on {host} share "
-                f"{words.count(len(processors), 'processor')}. Times are those of the scheduler, no measurement.",
+                f"{words.count(len(processors), 'processor')}. Times are those of the scheduler, no "
+                "measurement.",
             )
     shared = _shared_gpus(run.environment)
     if shared:
@@ -182,7 +183,8 @@ def _of_cases(source: Source) -> Iterator[Finding]:
     if len(few):
         yield Finding(
             WARNING,
-            f"{words.count(len(few), 'case')} of {len(rates)} have fewer than {LEAST_SAMPLES} samples: no interval.",
+            f"{words.count(len(few), 'case')} of {len(rates)} have fewer than {LEAST_SAMPLES} samples: no "
+            "interval.",
         )
     perturbed = cases[cases["trace_overhead"] > PERTURBED]
     if len(perturbed) and "marks" not in cases:

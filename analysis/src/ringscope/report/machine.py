@@ -89,7 +89,8 @@ def _first_sight(source: Source) -> list[tuple[str, str]]:
         ),
         (
             "version",
-            f"ringscope {run.attributes.get('creator_version', '')}, schema {run.attributes['schema_version']}",
+            f"ringscope {run.attributes.get('creator_version', '')}, schema "
+            f"{run.attributes['schema_version']}",
         ),
         ("begun", str(run.attributes.get("file_time", ""))),
         ("file", str(run.path)),

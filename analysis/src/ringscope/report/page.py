@@ -116,7 +116,8 @@ def render(report: Report, title: str, sections: list[Section]) -> str:
             '<main id="main">',
             *(_section(section) for section in sections),
             "</main>",
-            "<footer><p>Made by ringscope-analysis. This page needs no network; its numbers are in it as JSON, "
+            "<footer><p>Made by ringscope-analysis. This page needs no network; its numbers are in it as "
+            "JSON, "
             "in script elements whose ids begin with <code>data-</code>.</p></footer>",
             '<div id="tip" role="tooltip" hidden></div>',
             *(_island(name, value) for name, value in islands.items()),

@@ -21,7 +21,8 @@ MOST_SIZES_BESIDE = 7
 
 def section(report: Report) -> Section:
     html = note(
-        "Ratios of median times; above 1 is slower. The bars are as wide as the two intervals allow. They are of one "
+        "Ratios of median times; above 1 is slower. The bars are as wide as the two intervals allow. They "
+        "are of one "
         "launch: ringscope-analysis compare judges over several."
     )
     html += "".join(panel(setting, _panel(report, setting)) for setting in report.settings)
@@ -150,7 +151,10 @@ def _heat_map(report: Report, setting: Setting) -> str:
         for series, group in known.groupby("series", sort=False)
     ]
     grid = table(["time / least time", *(text.size(int(size)) for size in sizes)], rows, "heat")
-    words_below = "1.00 is the fastest of its size; ≈ marks those whose intervals overlap the fastest one's, which cannot be told from it."
+    words_below = (
+        "1.00 is the fastest of its size; ≈ marks those whose intervals overlap the fastest one's, "
+        "which cannot be told from it."
+    )
     return figure("Fastest by size", grid, words_below)
 
 

@@ -24,7 +24,8 @@ def section(report: Report) -> Section:
     found = {key: value for source in report.sources for key, value in sample_series(source, room).items()}
     thin = sum(value["shown"] < value["of"] for value in found.values())
     html = note(
-        "Every sample of the chosen case: left in the order in which they ran, right as the share of samples that took no longer. "
+        "Every sample of the chosen case: left in the order in which they ran, right as the share of "
+        "samples that took no longer. "
         "Only filled dots count for the median; the line is the median."
     )
     if thin:

@@ -29,7 +29,7 @@ class Source:
     place: int
     name: str
     run: Run
-    #: One row per case: the columns of ``metrics.bandwidth``, offset, and base, the id of the algorithm alone.
+    #: One row per case: the columns of ``metrics.bandwidth``, offset, and base, the bare algorithm id.
     rates: pd.DataFrame
     #: What a time of ``rates`` is, in words.
     statistic: str
@@ -142,7 +142,8 @@ def _source_of_arm(batch: Batch, place: int, key: tuple, times: pd.DataFrame) ->
 
 
 def _over_launches(run: Run, times: pd.DataFrame) -> pd.DataFrame:
-    """Give the frame of ``metrics.case_times`` with figures over launches in the place of those over samples."""
+    """Give the frame of ``metrics.case_times`` with figures over launches in the place of those over "
+    "samples."""
     cases = metrics.case_times(run)
     medians = dict(tuple(times.dropna(subset=["median_ns"]).groupby("case")["median_ns"]))
     none = pd.Series(dtype=float)

@@ -30,10 +30,14 @@ _READ = [*_KEYS, "slice", "op", "phase", "begin_ns", "end_ns", "wait_data_ns", "
 def section(report: Report) -> Section:
     frames = {source.place: time_parts(source) for source in report.sources}
     html = note(
-        "Mean over ranks, channels and traced iterations. An op that adds reads, adds and stores in one pass: its moving and its "
-        "reducing cannot be told apart. What is told apart is the phase that the schedule names: ops of the phases "
-        "reduce_scatter and reduce, and ops of all_gather and broadcast. A ring's last addition belongs to its all_gather. "
-        "Outside of ops are launch, start and end of a rank. In every mode the traced operations are single ones."
+        "Mean over ranks, channels and traced iterations. An op that adds reads, adds and stores in one "
+        "pass: its moving and its "
+        "reducing cannot be told apart. What is told apart is the phase that the schedule names: ops of the "
+        "phases "
+        "reduce_scatter and reduce, and ops of all_gather and broadcast. A ring's last addition belongs to "
+        "its all_gather. "
+        "Outside of ops are launch, start and end of a rank. In every mode the traced operations are single "
+        "ones."
     )
     html += _key()
     html += "".join(

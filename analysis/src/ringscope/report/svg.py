@@ -103,7 +103,8 @@ class Canvas:
     def marker(self, x: float, y: float, shape: int, tip: str) -> None:
         way = MARKERS[shape % len(MARKERS)]
         self.add(
-            f'<path class="marker" transform="translate({x:.1f} {y:.1f})" d="{way}" data-tip="{escape(tip)}"/>'
+            f'<path class="marker" transform="translate({x:.1f} {y:.1f})" d="{way}" '
+            f'data-tip="{escape(tip)}"/>'
         )
 
     def render(self, label: str, name: str = "chart") -> str:

@@ -28,12 +28,15 @@ def section(report: Report) -> Section:
     lines = {key: line for source in report.sources for key, line in time_lines(source, room).items()}
     thin = sum(line["shown"] < line["of_iteration"] for line in lines.values())
     html = note(
-        "One traced operation of the chosen case. A lane is a rank, or a channel of a rank: receives in its upper half, sends in "
-        "its lower half. Faint: waiting for the first data or for a free slot; strong: moving, and reducing where the op adds."
+        "One traced operation of the chosen case. A lane is a rank, or a channel of a rank: receives in its "
+        "upper half, sends in "
+        "its lower half. Faint: waiting for the first data or for a free slot; strong: moving, and reducing "
+        "where the op adds."
     )
     if thin:
         html += note(
-            f"Thinned to keep the page small: {words.count(thin, 'time line')} of {len(lines)} show a part of their "
+            f"Thinned to keep the page small: {words.count(thin, 'time line')} of {len(lines)} show a part "
+            "of their "
             "operation; which stands above each."
         )
     html += _KEY + '<div id="timeline-view" class="focus"></div>'
@@ -112,7 +115,8 @@ def time_line(rows: pd.DataFrame, room: int, of: int) -> dict[str, Any]:
 
 
 def thin(rows: pd.DataFrame, room: int) -> pd.DataFrame:
-    """Keep whole channels, the first ones, while there is room; of a single one that is too long, its begin."""
+    """Keep whole channels, the first ones, while there is room; of a single one that is too long, its "
+    "begin."""
     lanes_each = rows["rank"].nunique()
     counts = rows.groupby("channel").size().sort_index().cumsum()
     number = max(1, min(int((counts <= room).sum()), MOST_LANES // max(lanes_each, 1)))

@@ -25,7 +25,8 @@ def section(report: Report) -> Section:
     html = note("Payload bytes of one operation per directed link, sender down, receiver across.")
     if left_out:
         html += note(
-            f"To keep the page small, the links of {words.count(left_out, 'case')} are left out: those of small messages."
+            f"To keep the page small, the links of {words.count(left_out, 'case')} are left out: those of "
+            "small messages."
         )
     html += '<div id="matrix" class="focus" aria-live="polite"></div>'
     html += "".join(

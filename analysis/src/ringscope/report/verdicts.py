@@ -105,7 +105,8 @@ def overhead(cases: pd.DataFrame, samples: pd.DataFrame) -> Iterator[Finding]:
     traced = samples[samples["traced"].astype(bool)].groupby("case")["iteration"].nunique()
     few = f", of {int(traced.min())} traced iterations each at least" if len(traced) else ""
     said = (
-        f"Trace overhead: {words.percent(known.median(), True)} (median of {words.count(len(known), 'case')}{few}), "
+        f"Trace overhead: {words.percent(known.median(), True)} (median of "
+        f"{words.count(len(known), 'case')}{few}), "
         f"from {words.percent(known.min(), True)} to {words.percent(known.max(), True)}"
     )
     perturbed, certain = _perturbed(cases)
