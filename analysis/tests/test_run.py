@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import fcntl
 
+import pandas as pd
 import pytest
 
 import ringscope
 from ringscope import RunError, load_run
+from ringscope.run import salvage
 
 
 def test_load_run_gives_decoded_tables(run):
@@ -125,3 +127,16 @@ def test_locked_file_is_read_without_a_lock_and_says_so(pristine, capfd):
         fcntl.flock(holder, fcntl.LOCK_EX)
         assert load_run(pristine).world_size == 4
     assert "without a lock" in capfd.readouterr().err
+
+
+def test_chosen_columns_of_the_events_are_those_of_all(run):
+    chosen = run.read_events(["case", "direction", "end_ns", "not_there"])
+    pd.testing.assert_frame_equal(chosen, run.events[["case", "direction", "end_ns"]])
+
+
+def test_salvage_leaves_out_what_is_not_whole_and_says_so(spoiled):
+    run, faults = salvage(spoiled(lambda file: file["traffic"].pop("src")))
+    assert faults == ["columns are missing: /traffic/src: its table is left out"]
+    assert run.traffic.empty and "src" in run.traffic and len(run.cases) == 6
+    with pytest.raises(RunError, match="without its cases"):
+        salvage(spoiled(lambda file: file["cases"].pop("mode")))
