@@ -14,12 +14,14 @@ Timing BlockingCollective::sample(std::span<const Operation> operations) {
 }
 
 Timing BlockingCollective::sample_traced(std::span<const Operation> operations, EventLog& events) {
+    begin_trace(operations.size(), events);
     Timing timing{.enter_ns = now_ns()};
     for (std::size_t i = 0; i < operations.size(); ++i) {
         events.begin_operation(static_cast<std::int32_t>(i));
         run_traced(operations[i].input, operations[i].output, events);
     }
     timing.exit_ns = now_ns();
+    end_trace(events);
     return timing;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -43,6 +44,14 @@ class EventLog {
         }
     }
     [[nodiscard]] std::span<const RawEvent> events() const { return {events_.data(), size_}; }
+    /// Those from this one on, for an engine that has more to say of them afterwards.
+    [[nodiscard]] std::span<RawEvent> since(std::size_t first) {
+        return {events_.data() + first, size_ - first};
+    }
+    /// Brings the memory of the next events into the cache.
+    void warm(std::size_t count) {
+        std::fill_n(events_.data() + size_, std::min(count, events_.size() - size_), RawEvent{});
+    }
     [[nodiscard]] std::int64_t dropped() const { return dropped_; }
 
  private:
@@ -87,6 +96,9 @@ class BlockingCollective : public Collective {
     virtual void run(const std::byte* input, std::byte* output) = 0;
     /// The same, with its events. [collective, timed]
     virtual void run_traced(const std::byte* input, std::byte* output, EventLog& events) = 0;
+    /// Around the runs of a traced sample of so many operations. [not timed]
+    virtual void begin_trace(std::size_t, EventLog&) {}
+    virtual void end_trace(EventLog&) {}
 
     Timing sample(std::span<const Operation> operations) final;
     Timing sample_traced(std::span<const Operation> operations, EventLog& events) final;

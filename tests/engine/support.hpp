@@ -210,7 +210,7 @@ Played play_counted(
         EventLog log{2 * schedule::events_per_operation(plan, rank) + 16};
         CountingProbe probe{static_cast<std::size_t>(ranks)};
         bootstrap.barrier();
-        probe.start(log);
+        probe.start(log, 0);
         std::string fault;
         try {
             interpret<Link>(ops, {input.data(), output.data(), 1, counting_sum}, scratch, waiter, probe);

@@ -21,6 +21,9 @@ using bootstrap::run_as_threads;
 constexpr int repetitions = 41;
 constexpr std::int64_t delay_ns = 1'000'000;
 
+/// The processor's counter against the system's clock, within a sample.
+constexpr std::int64_t stamps_apart_ns = 2'000;
+
 /// A tracer that is held up before one op, as a slow rank would be.
 class DelayedProbe : public TraceProbe {
  public:
@@ -59,8 +62,9 @@ Waits play(std::int32_t delayed_op) {
             EventLog log{16};
             DelayedProbe probe{2, rank == 0 ? delayed_op : -1};
             (void)gate.pass();
-            probe.start(log);
+            probe.start(log, 16);
             interpret<Simple>(ops, buffers, scratch, waiter, probe);
+            probe.finish();
             const std::lock_guard lock{mutex};
             for (const RawEvent& e : log.events()) {
                 waits[{rank, e.op, e.direction}].push_back(static_cast<double>(e.ready_ns - e.begin_ns));
@@ -126,9 +130,13 @@ TEST(Trace, Events_AreCompleteAndWithoutGaps) {
             HostEngine engine{bootstrap, {.oversubscribed = true}};
             const auto collective = engine.prepare("key", plan, DataType::float32, ReduceOp::sum);
             std::vector<std::byte> input(65536), output(65536);
-            collective->run_traced(
-                input.data(), output.data(), logs[static_cast<std::size_t>(bootstrap.rank())]
-            );
+            const Operation operation{input.data(), output.data()};
+            const Timing timing =
+                collective->sample_traced({&operation, 1}, logs[static_cast<std::size_t>(bootstrap.rank())]);
+            for (const RawEvent& e : logs[static_cast<std::size_t>(bootstrap.rank())].events()) {
+                EXPECT_LE(timing.enter_ns, e.begin_ns + stamps_apart_ns);
+                EXPECT_LE(e.end_ns, timing.exit_ns + stamps_apart_ns);
+            }
             bootstrap.barrier();
         });
         for (int rank = 0; rank < 4; ++rank) {

@@ -116,6 +116,9 @@ std::vector<std::vector<Exchange>> ask_peers(
         mail, (round - 1) * rounds + 1, reinterpret_cast<Exchange*>(memory.data())
     );
     wall::check(cudaGetLastError(), "cannot launch the kernel that asks the other GPUs' clocks");
+    // Before a copy is asked for: in ranks of one process it would keep the others from launching their
+    // answer.
+    stream.synchronize();
     std::vector<Exchange> all(peers * rounds);
     wall::copy_to_host(all.data(), memory.data(), memory.bytes(), stream);
     stream.synchronize();

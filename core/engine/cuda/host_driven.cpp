@@ -56,10 +56,13 @@ void HostDriven::enqueue(const Operation& operation) {
 }
 
 Timing HostDriven::sample_traced(std::span<const Operation> operations, EventLog& events) {
-    return timed([&] {
-        trace_.start(events);
+    trace_.start(events, 0);
+    const Timing timing = timed([&] {
+        trace_.begin_operation();
         play(operations.front(), trace_);
     });
+    trace_.finish();
+    return timing;
 }
 
 template <class Probe>

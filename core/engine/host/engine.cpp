@@ -44,10 +44,16 @@ class HostCollective final : public BlockingCollective {
         play(input, output, none);
     }
 
-    void run_traced(const std::byte* input, std::byte* output, EventLog& events) override {
-        trace_.start(events);
+    void run_traced(const std::byte* input, std::byte* output, EventLog&) override {
+        trace_.begin_operation();
         play(input, output, trace_);
     }
+    void begin_trace(std::size_t operations, EventLog& events) override {
+        std::size_t messages = 0;
+        for (const ReadyOp& op : ops_) messages += op.recvs.size() + op.sends.size();
+        trace_.start(events, operations * messages);
+    }
+    void end_trace(EventLog&) override { trace_.finish(); }
 
  private:
     template <class Probe>

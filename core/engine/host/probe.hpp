@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
-#include "base/time.hpp"
+#include "base/ticks.hpp"
 #include "engine/collective.hpp"
 #include "engine/host/move.hpp"
 
@@ -24,15 +25,27 @@ struct NoProbe {
 };
 
 /// The probe of traced runs: one event per op, direction and peer. An op begins where the one before it
-/// ended, so that a rank's events cover its time without gaps.
+/// ended, so that a rank's events cover its time without gaps. Stamps are ticks until the sample is over.
 class TraceProbe {
  public:
-    explicit TraceProbe(std::size_t peers) : recvs_(peers), sends_(peers) {}
+    explicit TraceProbe(std::size_t peers)
+        : clock_{TickClock::of_this_machine()}, recvs_(peers), sends_(peers) {}
 
-    void start(EventLog& log) {
+    /// Before a sample: rows for `expected` events are fetched into the cache, as those of a run that is
+    /// always traced would be.
+    void start(EventLog& log, std::size_t expected) {
         log_ = &log;
-        last_ = now_ns();
+        first_ = log.events().size();
+        log.warm(expected);
+        anchor_ = TickAnchor::now(clock_);
+        begin_operation();
     }
+    /// After it.
+    void finish() {
+        const TickAnchor end = TickAnchor::now(clock_);
+        for (RawEvent& event : log_->since(first_)) convert(event, end);
+    }
+    void begin_operation() { last_ = clock_.read(); }
 
     void begin(const ReadyOp& op) {
         op_ = &op;
@@ -40,30 +53,31 @@ class TraceProbe {
         for (std::size_t i = 0; i < op.sends.size(); ++i) sends_[i] = {};
         begin_ = last_;
     }
-    void waiting() { last_ = now_ns(); }
+    void waiting() { last_ = clock_.read(); }
     void data_ready(std::size_t i, bool first) { stamp(recvs_[i], first); }
     void credit_ready(std::size_t i, bool first) { stamp(sends_[i], first); }
-    /// Right before a send's first part is announced. Where lines carry flags that is when its slot is free.
-    void posting(std::size_t i) { sends_[i].posted_ns = now_ns(); }
     void received(std::size_t i, std::int64_t payload, std::int64_t wire) { add(recvs_[i], payload, wire); }
+    /// Right before a send's first part is announced. Where lines carry flags that is when its slot is free.
+    void posting(std::size_t i) { sends_[i].posted = clock_.read(); }
     void sent(std::size_t i, std::int64_t payload, std::int64_t wire) { add(sends_[i], payload, wire); }
     void stored(const void*, std::int64_t) {}
     void end(const ReadyOp& op) {
-        last_ = now_ns();
+        last_ = clock_.read();
         for (std::size_t i = 0; i < op.recvs.size(); ++i) write(recvs_[i], i, trace::Direction::recv);
         for (std::size_t i = 0; i < op.sends.size(); ++i) write(sends_[i], i, trace::Direction::send);
     }
 
  private:
     struct Row {
-        std::int64_t ready_ns = 0, posted_ns = trace::not_available, wait_ns = 0, payload = 0, wire = 0;
+        std::int64_t ready = 0, posted = 0, wait = 0;  ///< ticks
+        std::int64_t payload = 0, wire = 0;
     };
 
     /// Waits are taken one after the other, so each is charged the time since the stamp before it.
     void stamp(Row& row, bool first) {
-        const std::int64_t now = now_ns();
-        if (first) row.ready_ns = row.posted_ns = now;
-        row.wait_ns += now - last_;
+        const std::int64_t now = clock_.read();
+        if (first) row.ready = row.posted = now;
+        row.wait += now - last_;
         last_ = now;
     }
     static void add(Row& row, std::int64_t payload, std::int64_t wire) {
@@ -78,18 +92,36 @@ class TraceProbe {
              .direction = direction,
              .payload_bytes = row.payload,
              .wire_bytes = row.wire,
-             .begin_ns = begin_,
-             .ready_ns = row.ready_ns,
-             .end_ns = last_,
-             .posted_ns = direction == trace::Direction::send ? row.posted_ns : trace::not_available,
-             .wait_ns = row.wait_ns,
+             .posted_ns = row.posted,
+             .wait_ns = row.wait,
              .begin_ticks = begin_,
-             .ready_ticks = row.ready_ns,
+             .ready_ticks = row.ready,
              .end_ticks = last_}
         );
     }
+    /// By the rate of this very sample where it was long enough to give one.
+    void convert(RawEvent& event, const TickAnchor& end) const {
+        constexpr std::int64_t long_enough_ns = 20'000'000;
+        const bool is_long = end.ns - anchor_.ns > long_enough_ns;
+        const double rate =
+            static_cast<double>(end.ns - anchor_.ns) / static_cast<double>(end.ticks - anchor_.ticks);
+        const auto span = [&](std::int64_t ticks) {
+            return is_long ? static_cast<std::int64_t>(static_cast<double>(ticks) * rate)
+                           : clock_.ns_of(ticks);
+        };
+        const auto moment = [&](std::int64_t ticks) { return anchor_.ns + span(ticks - anchor_.ticks); };
+        event.begin_ns = moment(event.begin_ticks);
+        event.ready_ns = moment(event.ready_ticks);
+        event.end_ns = moment(event.end_ticks);
+        event.wait_ns = std::min(span(event.wait_ns), event.end_ns - event.begin_ns);  // rounded apart
+        event.posted_ns =
+            event.direction == trace::Direction::send ? moment(event.posted_ns) : trace::not_available;
+    }
 
+    const TickClock& clock_;
     EventLog* log_ = nullptr;
+    std::size_t first_ = 0;  ///< event of this sample
+    TickAnchor anchor_;
     std::vector<Row> recvs_, sends_;
     const ReadyOp* op_ = nullptr;
     std::int64_t begin_ = 0, last_ = 0;

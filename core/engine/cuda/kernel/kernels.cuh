@@ -20,6 +20,7 @@ __global__ void __launch_bounds__(most_ll_threads, 1)
     __shared__ typename Watch::Board board;
     Watch watch{board, launch};
     open_channel(channel, launch);
+    watch.opened(launch);
     LowLatency<T, Watch>{channel, plain_ops, launch, watch}.play();
     watch.close(channel, launch);
 }
@@ -32,6 +33,7 @@ __global__ void __launch_bounds__(most_ll128_threads, 1)
     __shared__ typename Watch::Board board;
     Watch watch{board, launch};
     open_channel(channel, launch);
+    watch.opened(launch);
     LowLatency128<T, Watch>{channel, window, launch, watch}.play();
     watch.close(channel, launch);
 }
@@ -45,6 +47,7 @@ __global__ void __launch_bounds__(most_simple_threads + warp_size, 1)
     Watch watch{board, launch};
     Simple<T, Watch>::open(handover);
     open_channel(channel, launch);
+    watch.opened(launch);
     Simple<T, Watch>{channel, handover, launch, watch}.play();
     watch.close(channel, launch);
 }

@@ -12,6 +12,7 @@ struct NoWatch {
     static constexpr bool watches = false;
     struct Board {};
     __device__ NoWatch(Board&, const Launch&) {}
+    __device__ void opened(const Launch&) {}
     __device__ void begin(const Record&) {}
     __device__ void credit_ready() {}
     __device__ void data_ready(int, int) {}
@@ -38,7 +39,15 @@ class TraceWatch {
         bool is_first[posts_in_flight];
     };
     __device__ TraceWatch(Board& board, const Launch& launch)
-        : board_{board}, rows_{launch.rows + launch.traced[blockIdx.x] * launch.rows_per_operation} {}
+        : board_{board},
+          rows_{launch.rows},
+          rows_per_operation_{launch.rows_per_operation},
+          operation_{launch.traced[blockIdx.x]} {}
+    /// Once the block is set up, so that the counter's load was under way together with all others; and at
+    /// once, so that nothing has to be waited for at the end.
+    __device__ void opened(const Launch& launch) {
+        if (threadIdx.x == 0) launch.traced[blockIdx.x] = operation_ + 1;
+    }
 
     __device__ void begin(const Record&) {
         row_ = {};
@@ -77,7 +86,7 @@ class TraceWatch {
         Row row = board_.rows[place][lane];
         row.posted = posted_;
         row.end = global_ns();
-        rows_[index] = row;
+        rows_[first_row() + index] = row;
     }
 
     // LL and LL128: done is when the first warp has moved its lines. A barrier for the others would cost more
@@ -94,15 +103,17 @@ class TraceWatch {
         row_.payload = static_cast<std::uint32_t>(record.op.size);
         row_.wire = static_cast<std::uint32_t>(wire_bytes);
         row_.end = global_ns();
-        rows_[record.op.row + i] = row_;
+        rows_[first_row() + record.op.row + i] = row_;
     }
-    __device__ void close(const Channel&, const Launch& launch) {
-        if (threadIdx.x == 0) ++launch.traced[blockIdx.x];
-    }
+    __device__ void close(const Channel&, const Launch&) {}
 
  private:
+    __device__ std::int64_t first_row() const { return operation_ * rows_per_operation_; }
+
     Board& board_;
     Row* rows_;
+    std::int64_t rows_per_operation_;
+    std::uint32_t operation_;  ///< of the sample
     Row row_;
     std::int64_t last_ = 0, posted_ = 0;
 };
