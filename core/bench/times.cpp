@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "bench/marks.hpp"
 #include "bench/overhead.hpp"
 #include "bench/statistics.hpp"
 #include "bench/timer.hpp"
