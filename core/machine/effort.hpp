@@ -26,7 +26,7 @@ struct Task {
 struct Effort {
     std::vector<std::int64_t> sizes{};  ///< none: nothing is measured
     std::int64_t size_ns = 0;           ///< for repetitions of one size on one pair
-    std::string left_out;               ///< in words; "" when nothing is
+    std::string left_out{};             ///< in words; "" when nothing is
 };
 
 /// Cuts a task to its budget, the same on all ranks: large sizes go first; of more than 1000 ordered pairs

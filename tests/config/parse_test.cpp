@@ -194,7 +194,7 @@ const std::vector<Bad> wrong_keys{
     {with_sweep("algoritms: [mpi]"), "x.yaml:3:3: unknown key `algoritms`, did you mean `algorithms`?"},
     {"version: 1\nmeasure: {warmup: 1, itertions: 3}\n",
      "x.yaml:2:22: unknown key `itertions`, did you mean `iterations`?"},
-    {"version: 1\nzzzzzzzz: 1\n", "x.yaml:2:1: unknown key `zzzzzzzz`; known here: `launch`, `measure`"},
+    {"version: 1\nzzzzzzzz: 1\n", "x.yaml:2:1: unknown key `zzzzzzzz`; known here: `launch`, `machine`"},
     {"version: 1\ntrue: 1\n", "x.yaml:2:1: unknown key `true`"},
     {"name: a\n", "x.yaml:1:1: missing key `version`"},
     {"version: 2\n", "x.yaml:1:10: `version` must be 1, the version of this format, found `2`"},
