@@ -7,6 +7,7 @@
 #include "bench/overhead.hpp"
 #include "bench/statistics.hpp"
 #include "bench/timer.hpp"
+#include "trace/marks.hpp"
 
 namespace ringscope::bench {
 namespace {
