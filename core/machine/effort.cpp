@@ -5,7 +5,7 @@
 namespace ringscope::machine {
 namespace {
 
-constexpr std::int64_t most_pairs = 1000;
+constexpr std::int64_t most_pairs = 1000, most_size_ns = 20'000'000;
 
 std::string in_ms(std::int64_t ns) {
     return std::to_string(ns / 1'000'000) + " ms";
@@ -31,7 +31,8 @@ Effort cut_to_budget(const Task& task) {
         if (effort.sizes.empty() || guessed_ns(bytes, task.bytes_per_ns) <= pair_ns / 2)
             effort.sizes.push_back(bytes);
     }
-    effort.size_ns = pair_ns / 2 / std::max<std::int64_t>(1, std::ssize(effort.sizes));
+    effort.size_ns =
+        std::min(most_size_ns, pair_ns / 2 / std::max<std::int64_t>(1, std::ssize(effort.sizes)));
     if (effort.sizes.size() < task.sizes.size())
         effort.left_out = "sizes above " + std::to_string(effort.sizes.back()) + " bytes, for " + what +
                           " have " + in_ms(task.budget_ns);

@@ -76,14 +76,14 @@ TEST_P(MachineOn, EngineIsAsGoodAsNewAfterwards) {
     });
 }
 
+std::string name_of_param(const testing::TestParamInfo<GpuEngine>& param) {
+    if (param.param == GpuEngine::p2p) return "p2p";
+    return param.param == GpuEngine::staged ? "staged" : "host_driven";
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Engines, MachineOn, testing::Values(GpuEngine::p2p, GpuEngine::staged, GpuEngine::host_driven),
-    [](const auto& info) {
-        return std::string{
-            info.param == GpuEngine::p2p      ? "p2p"
-            : info.param == GpuEngine::staged ? "staged"
-                                              : "host_driven"};
-    }
+    name_of_param
 );
 
 /// 64 bytes behind the end stay as they were.
