@@ -35,19 +35,20 @@ struct Effort {
 
 /// The shortest time of one pass in ns. `timed(passes)` gives the time of so many passes in ns. Their number
 /// is doubled until they make `batch_ns`, which warms up what they touch; such batches are then repeated
-/// three times at least, and until `limit_ns` have passed.
+/// until `limit_ns` have passed, and three times at least unless that took ten times the limit.
 template <class Timed>
 double shortest_ns(Timed timed, std::int64_t batch_ns, std::int64_t limit_ns) {
-    constexpr std::int64_t least_batches = 3, most_passes = 1 << 20;
+    constexpr std::int64_t least_batches = 3, patience = 10, most_passes = 1 << 20;
     std::int64_t passes = 1;
     while (timed(passes) < batch_ns && passes < most_passes) passes *= 2;
     double shortest = std::numeric_limits<double>::infinity();
-    std::int64_t passed = 0;
-    for (std::int64_t batch = 0; batch < least_batches || passed < limit_ns; ++batch) {
+    std::int64_t batches = 0, passed = 0;
+    do {
         const std::int64_t ns = std::max<std::int64_t>(1, timed(passes));
         shortest = std::min(shortest, static_cast<double>(ns) / static_cast<double>(passes));
         passed += ns;
-    }
+        ++batches;
+    } while (passed < limit_ns || (batches < least_batches && passed < patience * limit_ns));
     return shortest;
 }
 

@@ -23,8 +23,8 @@ constexpr std::int64_t batch_ns = 20'000;
 constexpr std::uint64_t trips = 16;            ///< of a batch
 constexpr std::uint64_t most_trips = 1 << 20;  ///< of a turn
 
-/// For a wait within the survey, which lasts about as long as its budget.
-constexpr std::int64_t patience_ns = 10'000'000'000;
+/// For a wait within the survey: the last rank waits for all others.
+constexpr std::int64_t patience_ns = 60'000'000'000;
 
 /// The beginning of each rank's window; data come behind it. Zeroed memory is its initial state.
 struct alignas(4096) Page {

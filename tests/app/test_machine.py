@@ -114,7 +114,9 @@ def test_first_collective_is_the_cold_sample(three_ranks):
     }
     found = {
         (case, rank): ns
-        for case, rank, phase, ns in zip(*(cold[name] for name in ("case", "rank", "phase", "ns")), strict=True)
+        for case, rank, phase, ns in zip(
+            *(cold[name] for name in ("case", "rank", "phase", "ns")), strict=True
+        )
         if phase == "first_collective"
     }
     assert found == first

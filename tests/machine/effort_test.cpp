@@ -55,7 +55,7 @@ TEST(Shortest, BatchesAreAsLongAsAsked) {
         asked.push_back(passes);
         return passes * 10 / 1000 * 1000;
     };
-    EXPECT_NEAR(shortest_ns(timed, 10'000, 0), 10, 1);
+    EXPECT_NEAR(shortest_ns(timed, 10'000, 10'000), 10, 1);
     EXPECT_EQ(asked.back(), 1024) << "the first power of two that makes 10 us";
     EXPECT_EQ(std::ranges::count(asked, 1024), 1 + 3) << "one that ends the warm-up, three that count";
 }
@@ -65,6 +65,16 @@ TEST(Shortest, IsTheBestBatch_AndGoesOnUntilTheTimeIsUp) {
     const auto timed = [&](std::int64_t) { return ++batch == 7 ? std::int64_t{300} : std::int64_t{1000}; };
     EXPECT_DOUBLE_EQ(shortest_ns(timed, 1, 9'000), 300);
     EXPECT_EQ(batch, 1 + 10) << "a warm-up, nine of 1000 ns and one of 300";
+}
+
+TEST(Shortest, BatchThatTakesFarTooLong_IsNotRepeated) {
+    int batches = 0;
+    const auto timed = [&](std::int64_t) {
+        ++batches;
+        return std::int64_t{1'000'000};
+    };
+    EXPECT_DOUBLE_EQ(shortest_ns(timed, 1, 1000), 1'000'000);
+    EXPECT_EQ(batches, 1 + 1) << "a warm-up and the batch";
 }
 
 TEST(Shortest, WorkThatTakesNoTime_Ends) {
