@@ -26,12 +26,14 @@ std::string step_of(const std::vector<std::int64_t>& sizes) {
     return grows ? std::to_string(step) + "(bytes)" : "list";
 }
 
-std::vector<trace::ColdRow> pack_cold(const ColdStart& cold, std::int32_t rank) {
-    return {
-        {"process_start", rank, -1, cold.process_start},
-        {"mpi_init", rank, -1, cold.mpi_init},
-        {"plugin_load", rank, -1, cold.plugin_load},
-        {"bootstrap", rank, -1, cold.bootstrap}};
+std::vector<trace::ColdRow> cold_rows(const ColdStart& cold, std::int32_t rank) {
+    std::vector<trace::ColdRow> rows{
+        {"process_start", rank, -1, cold.process_start}, {"mpi_init", rank, -1, cold.mpi_init},
+        {"plugin_load", rank, -1, cold.plugin_load},     {"bootstrap", rank, -1, cold.bootstrap},
+        {"nccl_init", rank, -1, cold.nccl_init},         {"ipc_open", rank, -1, cold.ipc_open},
+        {"first_launch", rank, -1, cold.first_launch}};
+    std::erase_if(rows, [](const trace::ColdRow& row) { return row.ns == trace::not_available; });
+    return rows;
 }
 
 }  // namespace
@@ -84,18 +86,15 @@ report::RunHeader header_of(
     return header;
 }
 
-void store_cold(Session& session, trace::TraceWriter* writer, std::int64_t first_collective) {
-    const ColdStart& cold = session.cold();
+void store_cold(Session& session, trace::TraceWriter* writer) {
+    const ColdStart cold = session.cold();
     const std::string mine{reinterpret_cast<const char*>(&cold), sizeof(cold)};
     const std::vector<std::string> all = session.bootstrap().gather(mine, 0);
     if (writer == nullptr) return;
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
         ColdStart other;
         std::copy_n(all[rank].data(), sizeof(other), reinterpret_cast<char*>(&other));
-        writer->append(pack_cold(other, static_cast<std::int32_t>(rank)));
-    }
-    if (first_collective != trace::not_available) {
-        writer->append(std::vector<trace::ColdRow>{{"first_collective", 0, -1, first_collective}});
+        writer->append(cold_rows(other, static_cast<std::int32_t>(rank)));
     }
 }
 

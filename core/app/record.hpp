@@ -17,9 +17,8 @@ namespace ringscope::app {
     const Experiment& experiment, const std::vector<Case>& cases, const Session& session
 );
 
-/// The cold-start ladder of all ranks, to the writer of rank 0; what rank 0 alone knows comes last.
-/// [collective]
-void store_cold(Session& session, trace::TraceWriter* writer, std::int64_t first_collective_ns);
+/// The phases of all ranks' start, to the writer of rank 0. [collective]
+void store_cold(Session& session, trace::TraceWriter* writer);
 
 /// The NUMA nodes of the windows through which GPUs meet in memory of the host; nothing where none is used.
 /// [collective]

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The ringscope authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <atomic>
 #include <iostream>
 
@@ -7,6 +8,7 @@
 #include "app/ranks.hpp"
 #include "app/record.hpp"
 #include "bench/runner.hpp"
+#include "machine/survey.hpp"
 
 namespace ringscope::app {
 namespace {
@@ -57,6 +59,7 @@ class Run {
         cases_ = expand(experiment_);
         session_.connect(cases_, experiment_.timeout);
         if (options_.dry_run) return show();
+        if (experiment_.machine) survey();
         open_outputs();
         return measure();
     }
@@ -68,6 +71,22 @@ class Run {
         return ExitCode::ok;
     }
 
+    /// Of the engines that the cases are played on.
+    void survey() {
+        const bench::Preparer preparer{session_.bootstrap(), session_.registry(), session_.engines()};
+        machine::Ground ground{session_.engines().host, session_.cuda(), {}};
+        for (const Case& point : cases_) {
+            const std::string engine = preparer.engine_of(point);
+            if (std::ranges::find(ground.names, engine) == ground.names.end()) ground.names.push_back(engine);
+        }
+        constexpr std::int64_t limit_ns = 60'000'000'000;
+        bench::Watchdog watchdog{[this](const std::string& stage) {
+            end_job(session_, {ExitCode::timeout, stage + " has not ended in 60 s (machine.enabled)"});
+        }};
+        watchdog.enter("measuring the machine", limit_ns);
+        survey_ = machine::survey(session_.bootstrap(), ground);
+    }
+
     void open_outputs() {
         const ClockRecord clocks = clocks_before(session_);
         const std::vector<trace::Fact> more_facts = staged_facts(session_);
@@ -76,8 +95,10 @@ class Run {
             if (!experiment_.output.empty()) {
                 trace::RunInfo info = run_info(experiment_, arguments_, session_);
                 info.facts.insert(info.facts.end(), more_facts.begin(), more_facts.end());
+                info.facts.insert(info.facts.end(), survey_.facts.begin(), survey_.facts.end());
                 writer_.emplace(experiment_.output, info, options_.force);
                 store(clocks);
+                writer_->append(survey_.rows);
             }
             const auto format = options_.json  ? report::Format::json
                                 : options_.csv ? report::Format::csv
@@ -94,8 +115,15 @@ class Run {
             if (bench::Runner* held_up = running.load()) held_up->abandon(reason);
             end_job(session_, {ExitCode::timeout, reason});
         }};
-        bench::Runner runner{session_.bootstrap(), experiment_, session_.registry(),
-                             session_.engines(),   watchdog,    {reporter_.get(), writer()}};
+        bench::Runner runner{
+            session_.bootstrap(),
+            experiment_,
+            session_.registry(),
+            session_.engines(),
+            watchdog,
+            {reporter_.get(), writer()},
+            bench::Timeout::ends_case,
+            machine::Ceilings{survey_.rows}};
         running.store(&runner);
         const ExitCode code = runner.run(cases_);
         finish_file(runner);
@@ -107,7 +135,7 @@ class Run {
 
     void finish_file(const bench::Runner& runner) {
         store(clocks_after(session_));
-        store_cold(session_, writer(), runner.first_collective_ns());
+        store_cold(session_, writer());
         bootstrap::agree(session_.bootstrap(), [&] {
             if (writer_) writer_->finish(runner.lossy());
         });
@@ -126,6 +154,7 @@ class Run {
     const Arguments& arguments_;
     Experiment experiment_;
     std::vector<Case> cases_;
+    machine::Survey survey_;
     std::optional<trace::TraceWriter> writer_;
     std::unique_ptr<report::Reporter> reporter_;
 };

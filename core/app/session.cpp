@@ -119,6 +119,21 @@ void Session::connect(const std::vector<Case>& cases, const Timeouts& timeout) {
         connect_host(timeout);
         connect_gpus(cases, timeout);
     });
+    // What is a phase of its own is not in this one.
+    const ColdStart inside = cold();
+    for (const std::int64_t ns : {inside.nccl_init, inside.ipc_open, inside.first_launch})
+        cold_.bootstrap -= std::max<std::int64_t>(0, ns);
+}
+
+ColdStart Session::cold() const {
+    ColdStart cold = cold_;
+    if (nccl_) cold.nccl_init = nccl_->init_ns();
+    if (cuda_) {
+        const engine::cuda::ColdSteps steps = cuda_->cold_steps();
+        cold.ipc_open = steps.ipc_open_ns;
+        cold.first_launch = steps.first_launch_ns;
+    }
+    return cold;
 }
 
 void Session::connect_host(const Timeouts& timeout) {

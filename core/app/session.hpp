@@ -15,9 +15,12 @@
 
 namespace ringscope::app {
 
-/// Stamps of the cold start, in the order of the ladder. Durations in ns.
+/// The phases of a rank's start, in ns; -1 for one that it does not have. None contains another.
 struct ColdStart {
-    std::int64_t process_start = 0, mpi_init = 0, plugin_load = 0, bootstrap = 0;
+    std::int64_t process_start = trace::not_available, mpi_init = trace::not_available,
+                 plugin_load = trace::not_available, bootstrap = trace::not_available,
+                 nccl_init = trace::not_available, ipc_open = trace::not_available,
+                 first_launch = trace::not_available;
 };
 
 template <class Step>
@@ -58,7 +61,9 @@ class Session {
     /// The clocks of the ranks' processes, now. [collective]
     [[nodiscard]] std::vector<clock::HostClock> compare_host_clocks();
     [[nodiscard]] environment::GpuVersions versions() const;
-    [[nodiscard]] const ColdStart& cold() const { return cold_; }
+    /// As far as it has come: engines and NCCL may open more while cases run.
+    [[nodiscard]] ColdStart cold() const;
+    [[nodiscard]] engine::cuda::CudaEngine* cuda() { return cuda_.get(); }
     [[nodiscard]] const options::Options& options() const { return options_; }
     /// The page on which ranks tell each other to give up; null before connect().
     [[nodiscard]] engine::host::Control* control() { return host_ ? &host_->control() : nullptr; }

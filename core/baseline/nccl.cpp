@@ -136,6 +136,7 @@ class NcclBaseline::Communicators {
         : bootstrap_{bootstrap}, wait_ns_{wait_ns} {}
 
     [[nodiscard]] bootstrap::Bootstrap& ranks() const { return bootstrap_; }
+    [[nodiscard]] std::int64_t init_ns() const { return init_ns_; }
 
     std::shared_ptr<nccl::Communicator> get(const nccl::Options& options) {
         return entry(options).communicator;
@@ -159,7 +160,9 @@ class NcclBaseline::Communicators {
         Entry& found = entries_[options];
         if (usable_everywhere(found)) return found;
         drop(found);
+        const std::int64_t begin = now_ns();
         found.communicator = std::make_shared<nccl::Communicator>(bootstrap_, options, wait_ns_);
+        init_ns_ = std::max<std::int64_t>(0, init_ns_) + now_ns() - begin;
         return found;
     }
 
@@ -188,6 +191,7 @@ class NcclBaseline::Communicators {
 
     bootstrap::Bootstrap& bootstrap_;
     std::int64_t wait_ns_;
+    std::int64_t init_ns_ = -1;
     std::map<nccl::Options, Entry> entries_;
 };
 
@@ -228,6 +232,10 @@ PreparedNccl NcclBaseline::prepare(
     });
     const NcclCollective& own = *prepared;
     return {std::move(prepared), [&own] { return own.chosen(); }};
+}
+
+std::int64_t NcclBaseline::init_ns() const {
+    return communicators_->init_ns();
 }
 
 std::byte* NcclBaseline::symmetric_memory(const AlgorithmChoice& choice, std::int64_t bytes) {

@@ -63,6 +63,8 @@ class NcclBaseline {
     /// ranks ask for the same, and lay their buffers out alike. It lives until more is asked for.
     /// [collective]
     [[nodiscard]] std::byte* symmetric_memory(const AlgorithmChoice& choice, std::int64_t bytes);
+    /// What making communicators has taken so far, in ns; -1: none was made.
+    [[nodiscard]] std::int64_t init_ns() const;
 
  private:
     class Communicators;

@@ -38,4 +38,8 @@ std::byte* NcclBaseline::symmetric_memory(const AlgorithmChoice&, std::int64_t) 
     refuse();
 }
 
+std::int64_t NcclBaseline::init_ns() const {
+    return -1;
+}
+
 }  // namespace ringscope::baseline

@@ -10,10 +10,11 @@
 #include <sstream>
 
 #include "bench/causality.hpp"
-#include "bench/marks.hpp"
+#include "bench/cold.hpp"
 #include "bench/memory.hpp"
 #include "bench/times.hpp"
 #include "engine/cuda/range.hpp"
+#include "trace/marks.hpp"
 
 namespace ringscope::bench {
 namespace {
@@ -121,7 +122,7 @@ ExitCode code_of(trace::CaseStatus status) {
 
 Runner::Runner(
     bootstrap::Bootstrap& bootstrap, const Experiment& experiment, const plugin::PluginRegistry& registry,
-    const Engines& engines, Watchdog& watchdog, Outputs outputs, Timeout timeout
+    const Engines& engines, Watchdog& watchdog, Outputs outputs, Timeout timeout, machine::Ceilings ceilings
 )
     : bootstrap_{bootstrap},
       experiment_{experiment},
@@ -129,6 +130,7 @@ Runner::Runner(
       watchdog_{watchdog},
       outputs_{outputs},
       timeout_{timeout},
+      ceilings_{std::move(ceilings)},
       preparer_{bootstrap, registry, engines},
       gate_{
           engines.host.control(),
@@ -284,6 +286,7 @@ void Runner::settle(
     judge(results, members_of(prepared), ledger, summary);
     note_causality(results, events, summary.row);
     set_times(results, prepared, summary);
+    suspect(prepared, summary);
     if (summary.row.reason.empty()) summary.row.reason = prepared.note;
     note_choice(prepared, summary.row);
     if (prepared.declared) {
@@ -291,6 +294,21 @@ void Runner::settle(
     }
     note_traffic(summary, prepared, ledger);
     store(summary, results, ledger);
+}
+
+/// A time that the machine's links do not allow is kept, with a mark and the link.
+void Runner::suspect(const PreparedCase& prepared, report::CaseSummary& summary) const {
+    if (!prepared.plan || !prepared.declared) return;
+    const schedule::PlanRequest& request = prepared.plan->request;
+    const auto excess = ceilings_.excess(
+        {.engine = summary.row.engine,
+         .payload = prepared.declared->payload,
+         .reused_bytes = request.channels * request.slots * request.slot_bytes,
+         .time_ns = summary.verified_time_ns()}
+    );
+    if (!excess) return;
+    trace::add_mark(summary.row, "suspect");
+    if (summary.row.reason.empty()) summary.row.reason = "suspect: " + machine::in_words(*excess);
 }
 
 std::vector<trace::EventRow> Runner::count_events(
@@ -351,13 +369,11 @@ void Runner::note_traffic(
 void Runner::store(
     const report::CaseSummary& summary, const std::vector<RankResult>& results, const Ledger& ledger
 ) {
-    if (first_collective_ns_ == trace::not_available && !results.front().samples.empty()) {
-        first_collective_ns_ = results.front().samples[0].exit_ns - results.front().samples[0].enter_ns;
-    }
     if (outputs_.writer == nullptr) return;
     const std::lock_guard lock{output_};
     outputs_.writer->append(std::vector{summary.row});
     outputs_.writer->append(ledger.rows);
+    outputs_.writer->append(cold_rows(summary.row.case_index, results));
     for (const RankResult& result : results) {
         outputs_.writer->append(result.samples);
         outputs_.writer->append(result.events);

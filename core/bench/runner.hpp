@@ -13,6 +13,7 @@
 #include "bench/sampler.hpp"
 #include "bench/start_gate.hpp"
 #include "bench/watchdog.hpp"
+#include "machine/ceilings.hpp"
 #include "report/reporter.hpp"
 #include "trace/writer.hpp"
 
@@ -32,7 +33,8 @@ class Runner {
  public:
     Runner(
         bootstrap::Bootstrap& bootstrap, const Experiment& experiment, const plugin::PluginRegistry& registry,
-        const Engines& engines, Watchdog& watchdog, Outputs outputs, Timeout timeout = Timeout::ends_case
+        const Engines& engines, Watchdog& watchdog, Outputs outputs, Timeout timeout = Timeout::ends_case,
+        machine::Ceilings ceilings = {}
     );
 
     /// Runs all cases. [collective] Returns the worst exit code of them, the same on all ranks. Throws
@@ -48,8 +50,6 @@ class Runner {
     /// The first case that is not as it must be, in words; "" when there is none.
     [[nodiscard]] const std::string& first_fault() const { return first_fault_; }
     [[nodiscard]] bool lossy() const { return lossy_; }
-    /// When the first operation of the run began and ended, for the cold-start ladder.
-    [[nodiscard]] std::int64_t first_collective_ns() const { return first_collective_ns_; }
 
  private:
     void run_case(const Case& point);
@@ -72,6 +72,7 @@ class Runner {
         trace::CaseRow& row
     );
     void share_status(trace::CaseRow& row);
+    void suspect(const PreparedCase& prepared, report::CaseSummary& summary) const;
     void note_traffic(const report::CaseSummary& summary, const PreparedCase& prepared, const Ledger& ledger);
     void store(
         const report::CaseSummary& summary, const std::vector<RankResult>& results, const Ledger& ledger
@@ -87,8 +88,9 @@ class Runner {
     Watchdog& watchdog_;
     Outputs outputs_;
     Timeout timeout_;
-    std::mutex output_;       ///< held while the file is written
-    trace::CaseRow running_;  ///< the case that runs, as far as it is known; by `output_`
+    std::mutex output_;           ///< held while the file is written
+    trace::CaseRow running_;      ///< the case that runs, as far as it is known; by `output_`
+    machine::Ceilings ceilings_;  ///< rank 0's: what the links can do
     Preparer preparer_;
     StartGate gate_;
     report::TrafficVerdict traffic_;
@@ -96,7 +98,6 @@ class Runner {
     bool any_ran_ = false;
     bool lossy_ = false;
     std::string first_fault_;
-    std::int64_t first_collective_ns_ = trace::not_available;
 };
 
 }  // namespace ringscope::bench

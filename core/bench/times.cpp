@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "bench/marks.hpp"
 #include "bench/overhead.hpp"
 #include "bench/statistics.hpp"
 #include "bench/timer.hpp"
+#include "trace/marks.hpp"
 
 namespace ringscope::bench {
 namespace {

@@ -85,6 +85,7 @@ struct Experiment {
     std::vector<std::int64_t> offsets{0};  ///< elements by which user buffers are shifted off their alignment
     Measure measure;
     TraceSettings trace;
+    bool machine = true;  ///< whether the links are measured first, and results held against them
     VerifyMode verify = VerifyMode::exact;
     Timeouts timeout;
     std::string output;  ///< path, `{name}` already replaced; empty means no file

@@ -324,6 +324,7 @@ Experiment read_experiment(const Node& document) {
     read_sweep(document.at("sweep"), experiment);
     experiment.measure = read_measure(document.at("measure"));
     experiment.trace = read_trace(document.at("trace"));
+    experiment.machine = document.at("machine").at("enabled").boolean;
     experiment.verify = read_verify(document.at("verify").at("mode"));
     experiment.timeout = {
         read_duration(document.at("timeout").at("wait")), read_duration(document.at("timeout").at("case"))};

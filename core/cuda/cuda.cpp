@@ -298,6 +298,13 @@ void copy_on_device(std::byte* to, const std::byte* from, std::int64_t bytes, co
     );
 }
 
+void copy_anywhere(std::byte* to, const std::byte* from, std::int64_t bytes, const Stream& stream) {
+    check(
+        cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, stream.get()),
+        "cannot copy between the memories of ranks"
+    );
+}
+
 void zero(std::byte* memory, std::int64_t bytes, const Stream& stream) {
     check(
         cudaMemsetAsync(memory, 0, static_cast<std::size_t>(bytes), stream.get()), "cannot clear GPU memory"

@@ -170,6 +170,8 @@ class Graph {
 void copy_to_device(std::byte* to, const void* from, std::int64_t bytes, const Stream& stream);
 void copy_to_host(void* to, const std::byte* from, std::int64_t bytes, const Stream& stream);
 void copy_on_device(std::byte* to, const std::byte* from, std::int64_t bytes, const Stream& stream);
+/// Between any two memories that the device reaches, by whatever engine the driver takes.
+void copy_anywhere(std::byte* to, const std::byte* from, std::int64_t bytes, const Stream& stream);
 void zero(std::byte* memory, std::int64_t bytes, const Stream& stream);
 
 }  // namespace ringscope::cuda

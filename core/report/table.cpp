@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "trace/marks.hpp"
 
 namespace ringscope::report {
 namespace {
@@ -191,6 +192,16 @@ std::string agreement_text(const TrafficVerdict& verdict) {
     );
 }
 
+/// What the links of the machine, as measured in this run, do not allow.
+std::string suspect_text(std::int64_t suspect, std::int64_t cases) {
+    return suspect == 0 ? ""
+                        : fmt::format(
+                              "# Suspect: {} of {} cases are faster than the links between their ranks as "
+                              "measured (/machine)\n",
+                              suspect, cases
+                          );
+}
+
 std::string exit_text(ExitCode code) {
     return code == ExitCode::ok
                ? ""
@@ -251,7 +262,7 @@ void TableReporter::end(const TrafficVerdict& verdict, ExitCode code) {
         busbw_count_ == 0 ? "N/A" : fmt::format("{:g}", busbw_sum_ / static_cast<double>(busbw_count_));
     out_ << "# Out of bounds values : " << wrong_ << (wrong_ == 0 ? " OK\n" : " FAILED\n")
          << "# Avg bus bandwidth    : " << mean << "\n#\n"
-         << exit_text(code) << traffic_text(verdict) << "\n";
+         << suspect_text(suspect_, cases_) << exit_text(code) << traffic_text(verdict) << "\n";
     out_.flush();
 }
 
@@ -287,6 +298,8 @@ void TableReporter::print_line(const CaseSummary* out_of_place, const CaseSummar
 
 void TableReporter::count(const CaseSummary& summary) {
     wrong_ += summary.row.wrong;
+    ++cases_;
+    if (trace::has_mark(summary.row, "suspect")) ++suspect_;
     const double busbw = summary.busbw();
     if (std::isnan(busbw)) return;
     busbw_sum_ += busbw;

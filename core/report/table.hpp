@@ -34,7 +34,7 @@ class TableReporter final : public Reporter {
     Mode mode_ = Mode::isolated;
     std::string block_;                   ///< what the block of lines at hand has in common
     std::optional<CaseSummary> pending_;  ///< out of place, waits for the same case in place
-    std::int64_t wrong_ = 0;
+    std::int64_t wrong_ = 0, cases_ = 0, suspect_ = 0;
     double busbw_sum_ = 0;
     std::int64_t busbw_count_ = 0;
 };

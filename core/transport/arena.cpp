@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/time.hpp"
+
 namespace ringscope::transport {
 namespace {
 
@@ -49,7 +51,9 @@ void Arena::share() {
             bootstrap_.shares_address_space() ? name_of(own_.data()) : ringscope::cuda::export_memory(own_);
     });
     const std::vector<std::string> names = bootstrap_.all_gather(name);
+    const std::int64_t begin = now_ns();
     bootstrap::agree(bootstrap_, [&] { open(names); });
+    open_ns_ = std::max<std::int64_t>(0, open_ns_) + now_ns() - begin;
     shared_ = true;
 }
 

@@ -39,6 +39,8 @@ class Arena {
     /// was not opened.
     [[nodiscard]] std::byte* of(int rank) const { return addresses_[static_cast<std::size_t>(rank)]; }
     [[nodiscard]] std::int64_t bytes() const { return own_.bytes(); }
+    /// What opening the other ranks' memory has taken so far, in ns; -1: it was never opened.
+    [[nodiscard]] std::int64_t open_ns() const { return open_ns_; }
 
  private:
     void release();
@@ -49,6 +51,7 @@ class Arena {
     bootstrap::Bootstrap& bootstrap_;
     std::vector<int> devices_;
     bool shared_ = false;
+    std::int64_t open_ns_ = -1;
     ringscope::cuda::DeviceMemory own_;
     std::vector<std::unique_ptr<ringscope::cuda::ImportedMemory>> imported_;
     std::vector<std::byte*> addresses_;

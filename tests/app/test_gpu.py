@@ -106,6 +106,23 @@ def test_every_way_is_exact_on_virtual_ranks(tmp_path, way):
 
 
 @needs_gpu
+def test_links_are_measured_for_each_engine_in_use_and_no_honest_case_is_suspect(tmp_path):
+    output = tmp_path / "trace.h5"
+    text = """
+sweep: {algorithms: [ring-ll, ring-simple], engines: [cuda-p2p, cuda-staged, host-shm], sizes: [4KiB, 16MiB]}
+measure: {warmup: 3, iterations: 10, mode: [isolated, back-to-back]}
+"""
+    done = call(PROGRAM, "run", write_yaml(tmp_path, text), "--virtual-ranks", 2, "--output", output).is_good()
+    machine, cold = table(output, "machine"), table(output, "cold")
+    for engine in ("cuda-p2p", "cuda-staged", "host-shm"):
+        links = zip(*(machine[name] for name in ("engine", "src", "dst")), strict=True)
+        assert {(src, dst) for name, src, dst in links if name == engine} == {(0, 1), (1, 0)}
+    assert "suspect" not in " ".join(table(output, "cases")["marks"]), done
+    assert {"first_launch", "ipc_open"} <= set(cold["phase"])
+    assert (cold["ns"] >= 0).all()
+
+
+@needs_gpu
 def test_four_virtual_ranks_move_150_million_bytes_each(tmp_path):
     output = tmp_path / "trace.h5"
     file = small(tmp_path, sizes="[100000000]", offsets="[0]", modes="[isolated]")

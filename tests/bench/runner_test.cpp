@@ -7,6 +7,7 @@
 
 #include "bench/sampler.hpp"
 #include "tests/bench/support.hpp"
+#include "trace/marks.hpp"
 
 namespace ringscope::bench {
 namespace {
@@ -208,6 +209,48 @@ TEST(Runner, DroppedEvents_AreLossy_NotWrong) {
     EXPECT_TRUE(outcome.lossy);
     EXPECT_EQ(reporter.cases[0].row.events_dropped, 2 * 3);
     EXPECT_EQ(reporter.cases[0].row.events_written, 2 * 5);
+}
+
+/// Both directions of a pair of ranks, at one rate.
+machine::Ceilings ceilings_of(double bytes_per_second, const std::string& engine = "host-shm") {
+    std::vector<trace::MachineRow> rows;
+    for (const std::int32_t src : {0, 1}) {
+        rows.push_back(
+            {.engine = engine,
+             .src = src,
+             .dst = 1 - src,
+             .bytes = 1 << 20,
+             .bandwidth = bytes_per_second,
+             .copy_engine_bandwidth = trace::nan}
+        );
+    }
+    return machine::Ceilings{rows};
+}
+
+TEST(Runner, CaseAboveTheCeilings_IsSuspectAndKept) {
+    KeepingReporter reporter;
+    const Outcome outcome =
+        run_on_threads(experiment_of(two_cases), 2, {&reporter, nullptr}, {}, ceilings_of(1));
+    EXPECT_EQ(outcome.code, ExitCode::ok);
+    ASSERT_THAT(reporter.cases, SizeIs(2));
+    for (const report::CaseSummary& summary : reporter.cases) {
+        EXPECT_TRUE(trace::has_mark(summary.row, "suspect"));
+        EXPECT_EQ(summary.row.status, trace::CaseStatus::ok);
+        EXPECT_GT(summary.verified_time_ns(), 0);
+        EXPECT_THAT(summary.row.reason, HasSubstr("whose link was measured at 0.00 GB/s"));
+    }
+}
+
+TEST(Runner, CaseBelowTheCeilings_OrOfAnotherEngine_IsNotSuspect) {
+    for (const machine::Ceilings& ceilings : {ceilings_of(1e15), ceilings_of(1, "cuda-p2p")}) {
+        KeepingReporter reporter;
+        (void)run_on_threads(experiment_of(two_cases), 2, {&reporter, nullptr}, {}, ceilings);
+        ASSERT_THAT(reporter.cases, SizeIs(2));
+        for (const report::CaseSummary& summary : reporter.cases) {
+            EXPECT_FALSE(trace::has_mark(summary.row, "suspect"));
+            EXPECT_EQ(summary.row.reason, "");
+        }
+    }
 }
 
 TEST(Runner, CaseThatWouldDeadlock_FailsAlone) {

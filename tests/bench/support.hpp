@@ -57,7 +57,8 @@ class KeepingReporter final : public report::Reporter {
 using Tamper = std::function<void(int rank, const Case&, schedule::Plan&)>;
 
 inline Outcome run_on_threads(
-    const Experiment& experiment, int ranks, Outputs outputs, const Tamper& tamper = {}
+    const Experiment& experiment, int ranks, Outputs outputs, const Tamper& tamper = {},
+    const machine::Ceilings& ceilings = {}
 ) {
     const std::vector<Case> cases = expand(experiment);
     Outcome outcome;
@@ -71,7 +72,9 @@ inline Outcome run_on_threads(
             engines.tamper = [&](const Case& point, schedule::Plan& plan) {
                 tamper(bootstrap.rank(), point, plan);
             };
-        Runner runner{bootstrap, experiment, built_plugins(), engines, watchdog, root ? outputs : Outputs{}};
+        Runner runner{
+            bootstrap,          experiment, built_plugins(), engines, watchdog, root ? outputs : Outputs{},
+            Timeout::ends_case, ceilings};
         const ExitCode code = runner.run(cases);
         if (root) outcome = {code, runner.first_fault(), runner.traffic(), runner.lossy()};
         bootstrap.barrier();

@@ -32,6 +32,7 @@ sweep:
   in_place: [false]
 measure: {warmup: 5, iterations: 20, mode: [isolated], start: auto, cold_start: true}
 trace:   {enabled: true, iterations: 2, max_events_per_rank: 1000000}
+machine: {enabled: true}
 verify:  {mode: exact}
 timeout: {wait: 10s, case: 60s}
 output: data/{name}.h5
@@ -65,6 +66,7 @@ TEST(Parse, defaults_are_those_of_the_types) {
     EXPECT_EQ(e.trace.enabled, expected.trace.enabled);
     EXPECT_EQ(e.trace.iterations, expected.trace.iterations);
     EXPECT_EQ(e.trace.max_events_per_rank, expected.trace.max_events_per_rank);
+    EXPECT_EQ(e.machine, expected.machine);
     EXPECT_EQ(e.verify, expected.verify);
     EXPECT_EQ(e.timeout.wait_ns, expected.timeout.wait_ns);
     EXPECT_EQ(e.timeout.case_ns, expected.timeout.case_ns);
@@ -83,6 +85,7 @@ sweep:
   offsets: [1, 64]
 measure: {warmup: 0, iterations: 1e3, mode: back-to-back, start: barrier, cold_start: false}
 trace: {enabled: false, iterations: 0, max_events_per_rank: 7}
+machine: {enabled: false}
 verify: {mode: real}
 timeout: {wait: 250us, case: 1.5s}
 output: null
@@ -103,6 +106,7 @@ output: null
     EXPECT_FALSE(e.measure.cold_start);
     EXPECT_FALSE(e.trace.enabled);
     EXPECT_EQ(e.trace.max_events_per_rank, 7);
+    EXPECT_FALSE(e.machine);
     EXPECT_EQ(e.verify, VerifyMode::real);
     EXPECT_EQ(e.timeout.wait_ns, 250'000);
     EXPECT_EQ(e.timeout.case_ns, 1'500'000'000);
@@ -190,7 +194,7 @@ const std::vector<Bad> wrong_keys{
     {with_sweep("algoritms: [mpi]"), "x.yaml:3:3: unknown key `algoritms`, did you mean `algorithms`?"},
     {"version: 1\nmeasure: {warmup: 1, itertions: 3}\n",
      "x.yaml:2:22: unknown key `itertions`, did you mean `iterations`?"},
-    {"version: 1\nzzzzzzzz: 1\n", "x.yaml:2:1: unknown key `zzzzzzzz`; known here: `launch`, `measure`"},
+    {"version: 1\nzzzzzzzz: 1\n", "x.yaml:2:1: unknown key `zzzzzzzz`; known here: `launch`, `machine`"},
     {"version: 1\ntrue: 1\n", "x.yaml:2:1: unknown key `true`"},
     {"name: a\n", "x.yaml:1:1: missing key `version`"},
     {"version: 2\n", "x.yaml:1:10: `version` must be 1, the version of this format, found `2`"},
@@ -532,6 +536,8 @@ trace:
   enabled: true
   iterations: 2
   max_events_per_rank: 1000000
+machine:
+  enabled: true
 verify:
   mode: exact
 timeout:

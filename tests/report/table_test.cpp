@@ -147,6 +147,14 @@ TEST(Table, WrongCasePrintsNoBandwidth) {
     EXPECT_THAT(table, HasSubstr("# Avg bus bandwidth    : 1.5\n")) << "the mean of verified cases";
 }
 
+TEST(Table, SuspectCasesAreCountedAtTheEnd) {
+    auto suspect = ring_case(1024, 2048, false);
+    suspect.row.marks = "not-warm suspect";
+    const auto good = ring_case(1024, 1024, true);
+    EXPECT_THAT(table_of({suspect, good}), HasSubstr("# Suspect: 1 of 2 cases are faster than the links"));
+    EXPECT_THAT(table_of({good}), Not(HasSubstr("Suspect")));
+}
+
 TEST(Table, UncheckedCaseClaimsNoCorrectness) {
     const auto hung =
         ended(ring_case(1024, samples::nan, true), trace::CaseStatus::timeout, "rank 2 waits for rank 1");

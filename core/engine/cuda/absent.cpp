@@ -32,6 +32,12 @@ std::vector<std::int32_t> CudaEngine::staged_numa_nodes() const {
 PreparedOnGpu CudaEngine::prepare(const CaseRequest&) {
     throw Error{ExitCode::unusable_engine, reason};
 }
+Place CudaEngine::reserve(GpuEngine, std::int64_t, std::int64_t) {
+    throw Error{ExitCode::unusable_engine, reason};
+}
+ColdSteps CudaEngine::cold_steps() const {
+    return {};
+}
 const std::vector<Gpu>& CudaEngine::gpus() const {
     static const std::vector<Gpu> none;
     return none;

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/time.hpp"
 #include "cuda/cuda.hpp"
 #include "cuda/memory_ops.hpp"
 #include "engine/cuda/clock.hpp"
@@ -151,6 +152,7 @@ struct CudaEngine::State {
     DeviceClocks clocks;
     std::unique_ptr<wall::HostRegistration> registration;
     std::unique_ptr<wall::Stream> stream;
+    std::int64_t first_launch_ns = -1;
     std::string torn_lines;  ///< why lines of LL128 may be torn between some ranks, or ""
 };
 
@@ -165,6 +167,10 @@ void open(State& s) {
     bootstrap::agree(s.bootstrap, [&] {
         s.registration = std::make_unique<wall::HostRegistration>(&s.control, sizeof(host::Control));
         s.stream = std::make_unique<wall::Stream>();
+        const std::int64_t begin = now_ns();
+        launch_empty(*s.stream);
+        s.stream->synchronize();
+        s.first_launch_ns = now_ns() - begin;
     });
     std::string torn;
     bootstrap::agree(s.bootstrap, [&] {
@@ -325,9 +331,14 @@ PreparedOnGpu prepare_host_driven(State& s, const CaseRequest& request) {
 }
 
 /// [collective]
-PreparedOnGpu prepare_plan(State& s, const CaseRequest& request) {
-    const Refusal& refusal = s.ground.refusal(request.engine);
+void check_refusal(State& s, GpuEngine engine) {
+    const Refusal& refusal = s.ground.refusal(engine);
     if (!refusal.reason.empty()) throw bootstrap::AgreedError{refusal.code, refusal.reason};
+}
+
+/// [collective]
+PreparedOnGpu prepare_plan(State& s, const CaseRequest& request) {
+    check_refusal(s, request.engine);
     return request.engine == GpuEngine::host_driven ? prepare_host_driven(s, request)
                                                     : prepare_on_device(s, request);
 }
@@ -386,6 +397,19 @@ PreparedOnGpu CudaEngine::prepare(const CaseRequest& request) {
     s.bootstrap.barrier();
     prepared.empty_ns = measure_empty(*s.stream, request.mode);
     return prepared;
+}
+
+Place CudaEngine::reserve(GpuEngine engine, std::int64_t shared, std::int64_t user) {
+    State& s = *state_;
+    check_refusal(s, engine);
+    Place place = s.ground.reserve(engine, shared, user);
+    // Nobody writes to a peer before it has emptied its memory.
+    s.bootstrap.barrier();
+    return place;
+}
+
+ColdSteps CudaEngine::cold_steps() const {
+    return {state_->first_launch_ns, state_->ground.open_ns()};
 }
 
 const std::vector<Gpu>& CudaEngine::gpus() const {

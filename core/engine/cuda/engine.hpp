@@ -95,6 +95,19 @@ struct PreparedOnGpu {
     std::int64_t empty_ns = 0;         ///< time of an empty kernel in this mode
 };
 
+/// What a case got of the ground: where each rank's connections are, as this rank's GPU sees them, and this
+/// rank's user buffers.
+struct Place {
+    std::vector<std::byte*> connections;
+    std::byte* user = nullptr;
+};
+
+/// Steps of the cold start, in ns; -1 where there was none.
+struct ColdSteps {
+    std::int64_t first_launch_ns = -1;  ///< a kernel that does nothing, from its launch until it has ended
+    std::int64_t ipc_open_ns = -1;      ///< opening the memory of peers, up to now
+};
+
 /// Why an engine cannot be used here; an empty reason: it can.
 struct Refusal {
     ExitCode code = ExitCode::ok;
@@ -136,6 +149,11 @@ class CudaEngine {
     /// also for an engine that cannot be used here.
     [[nodiscard]] PreparedOnGpu prepare(const CaseRequest& request);
 
+    /// Memory of the kind in which an engine lets ranks meet, so many bytes of each rank, zeroed, and `user`
+    /// bytes of this rank's GPU. [collective] Ends what was prepared before, and is taken by what is prepared
+    /// next. Throws AgreedError, also for an engine that cannot be used here.
+    [[nodiscard]] Place reserve(GpuEngine engine, std::int64_t shared, std::int64_t user);
+
     /// Lets go of the peers' memory, so that every rank may free its own. Nothing can be prepared afterwards.
     /// [collective]
     void close();
@@ -147,6 +165,7 @@ class CudaEngine {
     [[nodiscard]] std::int32_t most_channels() const;
     /// Questions of this rank's host to the clock of its GPU, now.
     [[nodiscard]] std::vector<clock::Exchange> ask_clock() const;
+    [[nodiscard]] ColdSteps cold_steps() const;
     [[nodiscard]] static CudaVersions versions();
     /// NUMA nodes of all ranks' windows in memory of the host, -1 where not known; none where no engine that
     /// uses them was asked for. [collective]

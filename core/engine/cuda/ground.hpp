@@ -15,13 +15,6 @@
 
 namespace ringscope::engine::cuda {
 
-/// What a case got of the ground: where each rank's connections are, as this rank's GPU sees them, and this
-/// rank's user buffers.
-struct Place {
-    std::vector<std::byte*> connections;
-    std::byte* user = nullptr;
-};
-
 struct GroundOptions {
     std::int64_t wait_ns = 0;
     std::uint64_t first_number = 0;
@@ -47,6 +40,8 @@ class Ground {
 
     /// Lets go of the peers' memory. [collective]
     void close() { arena_.close(); }
+
+    [[nodiscard]] std::int64_t open_ns() const { return arena_.open_ns(); }
 
     [[nodiscard]] const StagedWindows& windows() const { return windows_; }
     /// Of all ranks' windows; none where they were not asked for. [collective]
