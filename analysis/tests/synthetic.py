@@ -10,6 +10,7 @@ longer.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import h5py
@@ -289,3 +290,18 @@ def write_texts(file: h5py.File) -> None:
     }
     write_table(environment, columns, {})
     write_table(environment.create_group("facts"), {"name": ["compiler"], "value": ["g++ 12"]}, {})
+
+
+def empty(
+    file: h5py.File, names: Sequence[str] = ("cases", "samples", "events", "traffic", "clock", "cold")
+) -> None:
+    """Leave tables without rows, as their writer does."""
+    for table in names:
+        for name, old in list(file[table].items()):
+            kept = {key: old.attrs[key] for key in DESCRIPTION if key in old.attrs}
+            dtype = old.dtype
+            del file[table][name]
+            file[table].create_dataset(name, data=np.empty(0, dtype)).attrs.update(kept)
+
+
+DESCRIPTION = ("units", "long_name", "flag_values", "flag_meanings")

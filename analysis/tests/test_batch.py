@@ -4,10 +4,8 @@
 
 from __future__ import annotations
 
-import json
-import shutil
+import dataclasses
 
-import h5py
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,43 +21,15 @@ from ringscope.compare import (
     UNDECIDED,
     arms,
     compare,
+    compare_results,
+    differing_facts,
     judge,
     ratio_interval,
+    ratios_within,
     verdict,
 )
 
 MEDIAN_NS = 50_000 + 1_000 * 9.5 + 300  # of the synthetic file, see synthetic.py
-
-
-@pytest.fixture(name="make")
-def fixture_make(pristine, tmp_path):
-    """Give a function that makes a batch of two arms; its arguments are the factors of launches' times."""
-
-    def make(a, b):
-        factors = [one for pair in zip(a, b, strict=True) for one in zip("ab", pair, strict=True)]
-        folder = tmp_path / "batch"
-        (folder / "launches").mkdir(parents=True)
-        launches = []
-        for index, (arm, factor) in enumerate(factors):
-            entry = {"index": index, "experiment": "x", "arm": arm, "np": 4, "state": "done"}
-            launches.append(entry | {"file": f"launches/{index:04d}.h5"})
-            if factor is not None:
-                stretch(pristine, folder / launches[-1]["file"], factor)
-        content = {"format": "ringscope-batch", "version": 1, "name": "x", "launches": launches}
-        (folder / "batch.json").write_text(json.dumps(content), encoding="utf-8")
-        return folder
-
-    return make
-
-
-def stretch(source, target, factor):
-    """Copy the file and make every sample take so many times longer."""
-    shutil.copy(source, target)
-    with h5py.File(target, "r+") as file:
-        samples = file["samples"]
-        enter, leave = samples["enter_ns"][...], samples["exit_ns"][...]
-        first = pd.Series(enter).groupby([samples["case"][...], samples["iteration"][...]]).transform("min")
-        samples["exit_ns"][...] = (first + (leave - first) * factor).round().astype("i8")
 
 
 def test_folder_is_a_batch_and_figures_are_medians_over_launches(make):
@@ -177,3 +147,40 @@ def test_commands_take_the_folder(make, capsys):
 def test_one_file_is_no_comparison(pristine, capsys):
     assert main(["compare", str(pristine)]) == 7
     assert "name the folder of a batch" in capsys.readouterr().err
+
+
+def test_runs_and_batches_are_compared_case_by_case(make, run):
+    slow = load_run(make([1.2] * 6, [1.2] * 6, "slow"))
+    batches = compare_results({"base": load_run(make([1.0] * 6, [1.0] * 6, "base")), "slow": slow})
+    assert len(batches) == 6 and set(batches["n"]) == {12} and set(batches["verdict"]) == {SLOWER}
+    assert batches["ratio"].tolist() == pytest.approx([1.2] * 6)
+    mixed = compare_results({"one launch": run, "slow": slow})
+    assert set(mixed["verdict"]) == {TOO_SMALL} and set(mixed["n_base"]) == {1}
+
+
+def test_what_only_one_has_is_left_out(run):
+    rings = dataclasses.replace(run, cases=run.cases.assign(algorithm=run.cases["algorithm"] + "-2"))
+    with pytest.raises(RunError, match="nothing to compare"):
+        compare_results({"a": run, "b": rings})
+
+
+def test_ratios_within_a_launch_divide_bounds_by_opposite_bounds():
+    over = pd.DataFrame(
+        {"bytes": [1, 2, 3], "median_ns": [20, 10, 9], "low_ns": [18, 9, 8], "high_ns": [22, 11, 10]}
+    )
+    under = pd.DataFrame({"bytes": [1, 2], "median_ns": [10, 10], "low_ns": [9, 9], "high_ns": [12, 11]})
+    frame = ratios_within(over, under)
+    assert frame["ratio"].tolist() == [2, 1]
+    assert frame["low"].tolist() == pytest.approx([18 / 12, 9 / 11])
+    assert frame["high"].tolist() == pytest.approx([22 / 9, 11 / 9])
+    assert frame["verdict"].tolist() == [SLOWER, UNDECIDED]
+    assert ratios_within(under, over)["verdict"].tolist() == [FASTER, UNDECIDED]
+
+
+def test_facts_that_agree_are_not_shown(run):
+    other = dataclasses.replace(run, facts={"compiler": "g++ 13", "os": "Debian"})
+    same = dataclasses.replace(run, facts={"compiler": "g++ 12", "os": "Debian"})
+    assert differing_facts({"a": run, "b": run}).empty
+    frame = differing_facts({"a": same, "b": other, "c": run})
+    assert frame.loc["compiler"].tolist() == ["g++ 12", "g++ 13", "g++ 12"]
+    assert frame.loc["os"].tolist() == ["Debian", "Debian", "-"]

@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
+import pandas as pd
 import pytest
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
 
-from ringscope import colours, metrics, plots
+from ringscope import colours, metrics, plots, schema
 
 
 @pytest.fixture
@@ -83,3 +84,68 @@ def test_time_split_stacks_to_the_whole_sample(run, axes):
 def test_colour_of_an_unknown_algorithm_depends_on_its_name_alone():
     assert colours.colour_of("my-own") == colours.colour_of("my-own") != colours.colour_of("another")
     assert len(set(colours.COLOURS.values())) == len(colours.COLOURS)
+
+
+def test_sizes_whose_names_would_overlap_are_not_labelled(run, axes):
+    sizes = [2**10, 2**16, 2**22, 2**26, 2**28, 2**29]
+    rates = (
+        metrics.bandwidth(metrics.case_times(run))
+        .query("algorithm == 'mpi'")
+        .iloc[[0] * 6]
+        .assign(bytes=sizes)
+    )
+    plots.latency(rates, axes)
+    assert axes.get_xticks().tolist() == [2**10, 2**16, 2**22, 2**26, 2**29]
+
+
+@pytest.fixture
+def links():
+    columns = ["algorithm", "ranks", "bytes", "steps", "sent_max"]
+    rows = [("ring-ll", 2, 10, 2, 10), ("ring-ll", 4, 10, 6, 15), ("parameter-server", 4, 10, 2, 30)]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def test_busiest_ranks_are_drawn_in_units_of_the_message(links, axes):
+    plots.busiest_ranks(links, axes, traced=links[:1])
+    heights = {line.get_label(): line.get_ydata().tolist() for line in axes.lines}
+    assert heights == {"ring-ll": [1, 1.5], "parameter-server": [3]}
+    assert axes.collections[0].get_offsets().tolist() == [[2, 1]]
+    assert axes.get_xscale() == axes.get_yscale() == "log"
+
+
+def test_steps_keep_the_colours(links, axes):
+    plots.steps(links, axes)
+    drawn = {line.get_label(): (line.get_ydata().tolist(), line.get_color()) for line in axes.lines}
+    assert drawn["ring-ll"] == ([2, 6], plots.colour_of("ring-ll"))
+
+
+def test_split_bars_stack_what_there_is(axes):
+    split = pd.DataFrame(
+        {"label": ["a", "b"], "wait_data_ns": [1000.0, 2000.0], "moving_ns": [3000.0, 4000.0]}
+    )
+    plots.split_bars(split, axes)
+    assert [bar.get_x() + bar.get_width() for bar in axes.containers[-1]] == [4, 6]
+    assert [label.get_text() for label in axes.get_legend().get_texts()] == ["waiting for data", "moving"]
+
+
+def test_phases_are_bars_of_milliseconds(axes):
+    plots.phases(pd.DataFrame({"phase": ["mpi_init", "bootstrap"], "ns": [2_000_000, 500_000]}), axes)
+    assert [bar.get_width() for bar in axes.patches] == [2, 0.5]
+    assert [text.get_text().strip() for text in axes.texts] == ["2 ms", "0.5 ms"]
+    assert axes.get_yticklabels()[0].get_text() == "mpi init"
+
+
+def test_samples_are_coloured_by_state(run, axes):
+    times = metrics.sample_times(run.samples).query("case == 0")
+    plots.samples(times, axes)
+    points = {item.get_label(): len(item.get_offsets()) for item in axes.collections}
+    assert points == {"ok": 22, "cold": 1, "warmup": 1, "traced": 2}
+    assert set(colours.STATE_COLOURS) == set(schema.STATES)
+
+
+def test_ratios_have_their_intervals_and_one_bad_sample_does_not_stretch_the_picture(axes):
+    frame = pd.DataFrame({"label": "x", "algorithm": "ring-ll", "bytes": [1024, 2048], "ratio": [0.5, 2.0]})
+    plots.ratios(frame.assign(low=[0.4, None], high=[900.0, None]), axes, delta=0.03)
+    assert axes.get_ylim() == pytest.approx((0.5 / 1.3, 2.6))
+    assert axes.lines[-1].get_color() == plots.colour_of("ring-ll")
+    assert len(axes.collections[-1].get_segments()) == 1

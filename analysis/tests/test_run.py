@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import fcntl
 
+import numpy as np
 import pandas as pd
 import pytest
+from synthetic import empty
 
 import ringscope
-from ringscope import RunError, load_run
+from ringscope import RunError, load_run, schema
 from ringscope.run import salvage
 
 
@@ -37,6 +39,46 @@ def test_load_run_gives_enumerations_as_categoricals(run):
     assert run.samples["state"].value_counts()["cold"] == 6 * 4
     assert set(run.events["direction"].cat.categories) == {"send", "recv"}
     assert (run.events["phase"] == "all_gather").sum() == len(run.events) / 2
+
+
+FRAMES = ["cases", "samples", "events", "traffic", "clock", "cold"]
+
+
+def assert_types(frame, table):
+    for column in schema.TABLES[table]:
+        kind = frame[column].dtype
+        if column in schema.NAMED.get(table, ()):
+            assert isinstance(kind, pd.CategoricalDtype), column
+        elif column in schema.TEXTS.get(table, ()):
+            assert pd.api.types.is_string_dtype(kind), column
+        elif column in schema.BOOLEANS:
+            assert kind == bool, column
+        elif column.endswith(("_ns", "bytes")) or column == "ns":
+            assert kind == np.int64, column
+        else:
+            assert pd.api.types.is_numeric_dtype(kind), column
+
+
+@pytest.mark.parametrize("table", FRAMES)
+def test_frames_have_the_types_that_are_documented(run, table):
+    assert_types(getattr(run, table), table)
+
+
+@pytest.mark.parametrize("table", FRAMES)
+def test_frames_without_rows_have_them_too(spoiled, table):
+    frame = getattr(load_run(spoiled(lambda file: empty(file, [table]))), table)
+    assert frame.empty
+    assert_types(frame, table)
+
+
+def test_clock_exchanges_are_empty_before_schema_1_2(run, spoiled):
+    assert run.clock_exchanges.empty and "heard_ns" in run.clock_exchanges
+
+    def add(file):
+        for name in schema.ADDED[2]["clock_exchanges"]:
+            file[f"clock_exchanges/{name}"] = np.array([b"host"] if name in {"clock", "anchor"} else [7])
+
+    assert load_run(spoiled(add)).clock_exchanges["heard_ns"].tolist() == [7]
 
 
 def test_load_run_of_an_empty_table_keeps_its_columns(run):

@@ -21,7 +21,9 @@ const std::filesystem::path folder{RINGSCOPE_CONFIGS};
 Experiment shipped(const std::string& name) {
     const std::string path = folder / (name + ".yaml");
     Vocabulary words = vocabulary();
-    for (const char* more : {"ipc-pcie", "ipc-pcie-naive"}) words.algorithms.emplace_back(more);
+    for (const char* more :
+         {"ipc-pcie", "ipc-pcie-naive", "tree-simple", "parameter-server", "halving-doubling"})
+        words.algorithms.emplace_back(more);
     return parse_experiment(read_experiment_file(path), path, words);
 }
 
@@ -91,6 +93,13 @@ TEST(Shipped, article_a_has_both_ways_and_nccl_with_and_without_peer_access) {
         ElementsAre(std::pair<const std::string, std::string>{"NCCL_P2P_DISABLE", "1"})
     );
     EXPECT_EQ(expand(e).size(), 42U);  // three algorithms by two engines and nccl, 6 sizes
+}
+
+TEST(Shipped, traffic_traces_one_operation_of_each_on_several_numbers_of_ranks) {
+    const Experiment e = shipped("traffic");
+    EXPECT_THAT(e.launch.np, ElementsAre(2, 4, 8));
+    EXPECT_TRUE(e.trace.enabled);
+    EXPECT_EQ(expand(e).size(), 4U);
 }
 
 TEST(Shipped, gradients_add_up_to_resnet_50) {

@@ -26,6 +26,7 @@ FORMAT, VERSION = "ringscope-batch", 1
 POINT = ["ranks", "bytes", "dtype", "op", "in_place", "mode", "offset"]
 #: Columns that say how.
 MANNER = ["experiment", "arm", "algorithm", "engine"]
+_LAUNCH_COLUMNS = ["index", "experiment", "arm", "file"]
 
 
 @dataclass(frozen=True)
@@ -62,15 +63,27 @@ def load_batch(path: str | Path) -> Batch:
         content = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise RunError(f"{file}: cannot be read ({error}); name the folder of a batch") from error
-    if content.get("format") != FORMAT or content.get("version") != VERSION:
+    if not isinstance(content, dict) or (content.get("format"), content.get("version")) != (FORMAT, VERSION):
         raise RunError(f"{file}: not a batch that this package reads (version {VERSION})")
-    launches = pd.DataFrame(content.pop("launches"))
+    launches = pd.DataFrame(content.pop("launches", []))
+    lacking = [name for name in _LAUNCH_COLUMNS if name not in launches]
+    if lacking:
+        raise RunError(f"{file}: launches without {', '.join(lacking)}; start the batch again")
     return Batch(Path(path), content, launches)
 
 
 def _times_of(launch: Any, run: Run) -> pd.DataFrame:
     frame = case_times(run).assign(offset=run.cases["offset"].to_numpy())
     return frame.assign(launch=launch.index, experiment=launch.experiment, arm=launch.arm)
+
+
+def launch_times(result: Run | Batch) -> pd.DataFrame:
+    """Give ``Batch.times``; of a single run the same columns, as of one launch without an arm."""
+    if isinstance(result, Batch):
+        return result.times
+    return case_times(result).assign(
+        offset=result.cases["offset"].to_numpy(), launch=0, experiment="", arm=""
+    )
 
 
 def launch_medians(batch: Batch) -> pd.DataFrame:

@@ -9,8 +9,9 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from ringscope import load_run, metrics, text
+from ringscope import load_run, metrics, perfetto, text
 from ringscope.batch import Batch, batch_overview
 from ringscope.compare import DELTA, compare, comparison_table
 from ringscope.lint import lint_file
@@ -20,7 +21,13 @@ from ringscope.run import Run, RunError
 #: The exit code of the harness for output that is broken or incomplete.
 BAD_FILE = 7
 _RUN, _BATCH = "a .h5 file that `ringscope run` wrote", "the folder of a batch"
-_FILES = {"lint": _RUN, "table": f"{_RUN}, or {_BATCH}", "compare": _BATCH, "report": f"{_RUN}, or {_BATCH}"}
+_FILES = {
+    "lint": _RUN,
+    "table": f"{_RUN}, or {_BATCH}",
+    "compare": _BATCH,
+    "report": f"{_RUN}, or {_BATCH}",
+    "timeline": _RUN,
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,7 +50,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add(commands, "lint", lint, "check a file; one line per finding, exit code 7 if there is any")
-    _add(commands, "table", table, "print times, bandwidths and the traffic check of every case")
+    _add_incomplete(
+        _add(commands, "table", table, "print times, bandwidths and the traffic check of every case")
+    )
     comparison = _add(commands, "compare", compare_arms, "say which arms of a batch are faster")
     comparison.add_argument(
         "--base", metavar="ARM", help="what the others are compared with (default: the first)"
@@ -64,7 +73,25 @@ def _parser() -> argparse.ArgumentParser:
         metavar="PAGE.html",
         help="the page; an older one is replaced (default: %(default)s)",
     )
+    _add_timeline(commands)
     return parser
+
+
+def _add_timeline(commands: Any) -> None:
+    command = _add(commands, "timeline", timeline, "write one traced operation for https://ui.perfetto.dev")
+    command.add_argument("--perfetto", metavar="OUT.json", required=True, help="the file to write")
+    command.add_argument("--case", type=int, metavar="C", help="default: the traced case with the most bytes")
+    command.add_argument(
+        "--iteration", type=int, metavar="I", help="default: the first traced one that is ok"
+    )
+    command.add_argument("--force", action="store_true", help="replace OUT.json if it is there")
+    _add_incomplete(command)
+
+
+def _add_incomplete(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--allow-incomplete", action="store_true", help="read a file that its writer did not finish"
+    )
 
 
 def _page(text_given: str) -> Path:
@@ -107,7 +134,7 @@ def lint(options: argparse.Namespace) -> int:
 
 def table(options: argparse.Namespace) -> int:
     """Print one line per case, and of a run the verdict on the traffic."""
-    run = load_run(options.file)
+    run = load_run(options.file, options.allow_incomplete)
     if isinstance(run, Batch):
         _print_batch(run)
     else:
@@ -122,6 +149,28 @@ def _print_run(run: Run) -> None:
     )
     print(text.table(metrics.overview(run)))
     print(f"# traffic: {metrics.traffic_verdict(run)}")
+    for note in notes(run):
+        print(f"# {note}")
+
+
+def notes(run: Run) -> list[str]:
+    """Say of a run, a line each, what its reader must know before believing the table."""
+    cases = run.cases
+    said = []
+    if cases.empty:
+        said.append("no case: the sweep ended before the first one did")
+    if run.attributes.get("complete") != 1:
+        said.append("incomplete: these are the cases that ended; the file may lack more than cases")
+    if run.attributes["lossy"]:
+        lost = int((cases["events_dropped"] > 0).sum())
+        lack = "lacks" if lost == 1 else "lack"
+        said.append(
+            f"lossy: {lost} of {len(cases)} cases {lack} events; times are whole, their time lines are not"
+        )
+    modes = cases["mode"].unique()
+    if len(modes) > 1:
+        said.append(f"modes: {', '.join(modes)}; times of one are not comparable with those of another")
+    return said
 
 
 def _print_batch(batch: Batch) -> None:
@@ -155,4 +204,21 @@ def report(options: argparse.Namespace) -> int:
     for line in write_page(options.file, options.output):
         print(f"ringscope-analysis: {line}", file=sys.stderr)
     print(f"ringscope-analysis: wrote {options.output}", file=sys.stderr)
+    return 0
+
+
+def timeline(options: argparse.Namespace) -> int:
+    """Write one operation as a file for Perfetto, and say what is in it."""
+    run = load_run(options.file, options.allow_incomplete)
+    if isinstance(run, Batch):
+        raise RunError(f"{options.file}: a batch has many time lines; name one of the files in launches/")
+    output = Path(options.perfetto)
+    if output.exists() and not options.force:
+        raise RunError(f"{output}: exists; name another file, or replace it with --force")
+    case = metrics.largest_traced_case(run) if options.case is None else options.case
+    try:
+        written = perfetto.write(run, output, case, options.iteration)
+    except OSError as error:
+        raise RunError(f"{output}: cannot be written ({error.strerror}); name a file elsewhere") from error
+    print(f"# {output}: {perfetto.summary(written)}; open it at https://ui.perfetto.dev")
     return 0

@@ -89,6 +89,18 @@ DARK_PART_COLOURS = {
     "other_ns": "#4a5159",
 }
 
+#: States of a sample: what counts is dark, the rest shows why it does not.
+STATE_COLOURS = {
+    "ok": "#238b45",
+    "cold": "#2171b5",
+    "warmup": "#9ecae1",
+    "late_start": "#fdae6b",
+    "throttled": "#e6550d",
+    "clock_moved": "#9e9ac8",
+    "aborted": "#cb181d",
+    "verify_failed": "#67000d",
+}
+
 
 def colour_of(algorithm: str, dark: bool = False) -> str:
     """Give the fixed colour of an algorithm, whatever its parameters; one that is not known here gets a

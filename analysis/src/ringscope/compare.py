@@ -11,13 +11,14 @@ corrected for their number.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
 from ringscope import text
-from ringscope.batch import MANNER, POINT, Batch
-from ringscope.run import RunError
+from ringscope.batch import MANNER, POINT, Batch, launch_times
+from ringscope.run import Run, RunError
 
 SAME, FASTER, SLOWER, UNDECIDED, TOO_SMALL = "SAME", "FASTER", "SLOWER", "UNDECIDED", "n too small"
 LEAST_LAUNCHES, RESAMPLES = 6, 10_000
@@ -33,16 +34,27 @@ def arms(times: pd.DataFrame) -> pd.Series:
 
 
 def compare(batch: Batch, base: str | None = None, delta: float = DELTA, seed: int = 1) -> pd.DataFrame:
-    """Compare every arm with one of them, by default with the first in the order of launches.
+    """Compare every arm of a batch with one of them, by default with the first in the order of launches.
 
     Give one row per other arm and point: n of both, medians in ns, ratio (above 1: slower than the base) with
     ``low`` and ``high``, and the verdict: SAME where the interval lies within 1 +- delta, FASTER or SLOWER
     where it lies wholly outside on one side, else UNDECIDED.
     """
-    times = batch.times.dropna(subset=["median_ns"])
+    times = batch.times
+    try:
+        return compare_times(times, base, delta, seed)
+    except RunError as error:
+        raise RunError(f"{batch.path}: {error}") from error
+
+
+def compare_times(
+    times: pd.DataFrame, base: str | None = None, delta: float = DELTA, seed: int = 1
+) -> pd.DataFrame:
+    """As ``compare``, of a frame such as ``Batch.times``."""
+    times = times.dropna(subset=["median_ns"])
     times = times.assign(name=arms(times))
     names = list(dict.fromkeys(times.sort_values(["launch", "case"])["name"]))
-    base = _checked_base(batch, names, base)
+    base = _checked_base(names, base)
     rng = np.random.default_rng(seed)
     rows = []
     for point, group in times.groupby(POINT, sort=False):
@@ -52,15 +64,84 @@ def compare(batch: Batch, base: str | None = None, delta: float = DELTA, seed: i
                 judged = judge(launches[base], launches[name], delta, rng)
                 rows.append(dict(zip(POINT, point, strict=True)) | {"base": base, "arm": name} | judged)
     if not rows:
-        raise RunError(f"{batch.path}: no other arm shares a case with `{base}`")
+        raise RunError(f"no other arm shares a case with `{base}`")
     return pd.DataFrame(rows)
 
 
-def _checked_base(batch: Batch, names: list[str], base: str | None) -> str:
+def compare_results(results: Mapping[str, Run | Batch], delta: float = DELTA, seed: int = 1) -> pd.DataFrame:
+    """Compare runs or batches, of two machines or two commits, say: each with the first, case by case.
+
+    Give the columns of ``compare``, and algorithm and engine; the arms are the names given. What only one of
+    them measured is left out. A run is one launch, which is too few for a verdict.
+    """
+    times = _side_by_side(results)
+    frames = []
+    for (algorithm, engine), group in times.groupby(["algorithm", "engine"], sort=False):
+        if group["arm"].nunique() > 1:
+            compared = compare_times(group, next(iter(results)), delta, seed)
+            frames.append(compared.assign(algorithm=algorithm, engine=engine))
+    if not frames:
+        raise RunError(f"{', '.join(results)}: no algorithm and engine that all have: nothing to compare")
+    return pd.concat(frames, ignore_index=True)
+
+
+def ratios_within(
+    over: pd.DataFrame, under: pd.DataFrame, delta: float = DELTA, on: str | list[str] = "bytes"
+) -> pd.DataFrame:
+    """Divide the medians of two sets of cases of one launch, rows of ``case_times`` that agree in ``on``.
+
+    ``low`` and ``high`` are the quotients of the bounds of both medians, which are right together in at least
+    90 % of cases; NaN where a median has none. They say nothing of the next launch. The verdict is as in
+    ``compare``: SLOWER where ``over`` is.
+    """
+    keys = [on] if isinstance(on, str) else on
+    bounds = [*keys, "median_ns", "low_ns", "high_ns"]
+    pairs = over[bounds].merge(under[bounds], on=keys, suffixes=("", "_under"))
+    frame = pairs[keys].assign(
+        over_ns=pairs["median_ns"],
+        under_ns=pairs["median_ns_under"],
+        ratio=pairs["median_ns"] / pairs["median_ns_under"],
+        low=pairs["low_ns"] / pairs["high_ns_under"],
+        high=pairs["high_ns"] / pairs["low_ns_under"],
+    )
+    said = [verdict(low, high, delta) for low, high in zip(frame["low"], frame["high"], strict=True)]
+    return frame.assign(verdict=said)
+
+
+def differing_facts(results: Mapping[str, Run | Batch]) -> pd.DataFrame:
+    """Give what the files say of machine, build and environment where it differs: a row per fact, a column
+    per run; of a batch that of its first finished launch.
+    """
+    facts = {name: pd.Series(_first_run(result).facts, dtype=object) for name, result in results.items()}
+    frame = pd.DataFrame(facts).fillna("-")
+    return frame[frame.nunique(axis=1) > 1]
+
+
+def _first_run(result: Run | Batch) -> Run:
+    if isinstance(result, Run):
+        return result
+    for _, run in result.runs():
+        return run
+    raise RunError(f"{result.path}: no launch is finished")
+
+
+def _side_by_side(results: Mapping[str, Run | Batch]) -> pd.DataFrame:
+    """Lay the times of all together: one arm each, and launches numbered on."""
+    frames, first = [], 0
+    for name, result in results.items():
+        times = launch_times(result).dropna(subset=["median_ns"])
+        frames.append(times.assign(arm=name, experiment="", launch=times["launch"] + first))
+        first += 1 + int(times["launch"].max()) if len(times) else 0
+    return pd.concat(frames, ignore_index=True)
+
+
+def _checked_base(names: list[str], base: str | None) -> str:
+    if not names:
+        raise RunError("no case has a time: nothing to compare")
     if len(names) < 2:
-        raise RunError(f"{batch.path}: there is one arm only, `{names[0]}`: nothing to compare")
+        raise RunError(f"there is one arm only, `{names[0]}`: nothing to compare")
     if base is not None and base not in names:
-        raise RunError(f"{batch.path}: there is no arm `{base}`; arms: {', '.join(names)}")
+        raise RunError(f"there is no arm `{base}`; arms: {', '.join(names)}")
     return base or names[0]
 
 

@@ -4,7 +4,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import h5py
 import pandas as pd
@@ -16,6 +19,7 @@ from ringscope.run import (
     check_header,
     load_file,
     minor_version,
+    misfits,
     missing_columns,
     open_file,
     uneven_tables,
@@ -41,15 +45,16 @@ def lint_file(path: str | Path) -> list[str]:
 def structure_findings(file: h5py.File) -> list[str]:
     """Check that all tables, columns and their descriptions are there and fit together."""
     missing = [f"{path}: missing" for path in missing_columns(file, minor_version(file))]
-    return missing + uneven_tables(file) + _undescribed(file)
+    return missing + uneven_tables(file) + misfits(file) + _undescribed(file)
 
 
 def _undescribed(file: h5py.File) -> list[str]:
     found = []
     for table in schema.TABLES:
-        for name, item in file.get(table, {}).items():
+        columns = [item for item in file.get(table, {}).items() if isinstance(item[1], h5py.Dataset)]
+        for name, item in columns:
             lacking = [word for word in ("units", "long_name") if word not in item.attrs]
-            if isinstance(item, h5py.Dataset) and name != "row" and lacking:
+            if name != "row" and lacking:
                 found.append(f"/{table}/{name}: no {' and no '.join(lacking)}")
     return found
 
@@ -87,9 +92,9 @@ def one_sample_per_rank(run: Run) -> list[str]:
         twice, lambda row: f"iteration {row.iteration}, rank {row.rank}: more than one sample"
     )
     times = metrics.sample_times(run.samples)
-    partial = times[times["ranks"] != run.world_size]
+    incomplete = times[times["ranks"] != run.world_size]
     return found + _first_of_each_case(
-        partial,
+        incomplete,
         lambda row: f"iteration {row.iteration}: samples of {row.ranks} ranks, expected {run.world_size}",
     )
 
@@ -227,11 +232,11 @@ def event_traffic(run: Run) -> list[str]:
         joined["traced"] = joined["traced_payload"] * joined["ops"].fillna(1)
         off = joined[joined["payload_bytes"] != joined["traced"]]
         verb = "sends" if direction == "send" else "receives"
-        found += _first_of_each_case(off, lambda row, verb=verb: _summed(row, verb))
+        found += _first_of_each_case(off, partial(_summed, verb=verb))
     return found
 
 
-def _summed(row, verb: str) -> str:
+def _summed(row: Any, verb: str) -> str:
     stated = "no traced bytes" if pd.isna(row.traced) else f"{row.traced:.0f} bytes"
     link = f"iteration {row.iteration}, link {row.src} -> {row.dst}"
     return f"{link}: its {verb} add up to {row.payload_bytes} bytes, /traffic says {stated}"
@@ -253,7 +258,7 @@ def _whole_events(run: Run) -> pd.DataFrame:
     return marked[marked["_merge"] == "left_only"].drop(columns="_merge").reset_index(drop=True)
 
 
-def _first_of_each_case(rows: pd.DataFrame, describe) -> list[str]:
+def _first_of_each_case(rows: pd.DataFrame, describe: Callable[[Any], str]) -> list[str]:
     """Describe the first of the rows of each case and count the others, so that one fault is one line."""
     found = []
     for case, group in rows.groupby("case"):
@@ -263,18 +268,18 @@ def _first_of_each_case(rows: pd.DataFrame, describe) -> list[str]:
     return found
 
 
-def _sample(row) -> str:
+def _sample(row: Any) -> str:
     return f"iteration {row.iteration}, rank {row.rank}"
 
 
-def _event(row) -> str:
+def _event(row: Any) -> str:
     place = f"iteration {row.iteration}, rank {row.rank}, channel {row.channel}, op {row.op}"
     return f"{place}, {row.direction} {row.peer}"
 
 
-def _stamps(row) -> str:
+def _stamps(row: Any) -> str:
     return f"begin {row.begin_ns}, ready {row.ready_ns}, end {row.end_ns}"
 
 
-def _message(row) -> str:
+def _message(row: Any) -> str:
     return f"iteration {row.iteration}, channel {row.channel}, link {row.src} -> {row.dst}, message {row.seq}"

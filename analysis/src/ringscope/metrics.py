@@ -9,6 +9,7 @@ every traffic figure in bytes of one operation.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -260,7 +261,7 @@ def _off(wrong: pd.DataFrame, checked: int, shown: int = 5) -> str:
     return f"{len(wrong)} of {checked} links off: " + ", ".join(described) + more
 
 
-def describe_difference(row) -> str:
+def describe_difference(row: Any) -> str:
     """Say in words by how much a row of ``traffic_check`` is off."""
     what, value, expected, against = _deviation(row)
     sign = "more" if value > expected else "less"
@@ -270,7 +271,7 @@ def describe_difference(row) -> str:
     )
 
 
-def _deviation(row) -> tuple[str, int, int, str]:
+def _deviation(row: Any) -> tuple[str, int, int, str]:
     against = "the closed form" if row.has_closed_form else "declared"
     if row.declared_payload != row.expected:
         return "declared", row.declared_payload, row.expected, against
@@ -420,3 +421,33 @@ def _op_times(events: pd.DataFrame) -> pd.DataFrame:
     scale = (span / waits.where(waits > 0)).clip(upper=1).fillna(1)
     frame = ops[["wait_data_ns", "wait_credit_ns"]].mul(scale, axis=0)
     return frame.assign(moving_ns=span - frame.sum(axis=1)).reset_index()
+
+
+def messages(events: pd.DataFrame) -> pd.DataFrame:
+    """Give one row per message that has both ends: case, iteration, channel, src, dst, seq, and every other
+    column of the events twice, with the suffixes ``_send`` and ``_recv``.
+    """
+    keys = ["case", "iteration", "channel", "src", "dst", "seq"]
+    ends = {
+        direction: events[events["direction"] == direction]
+        .drop(columns="direction")
+        .rename(columns={"rank": own, "peer": other})
+        for direction, own, other in (("send", "src", "dst"), ("recv", "dst", "src"))
+    }
+    return ends["send"].merge(ends["recv"], on=keys, suffixes=("_send", "_recv"))
+
+
+def lanes(spans: pd.DataFrame) -> pd.Series:
+    """Give each row the lowest lane, from 0, on which it overlaps no other of its rank, channel and direction.
+
+    A row lasts from ``begin_ns`` to ``until_ns``.
+    """
+    lane = pd.Series(0, index=spans.index)
+    for _, group in spans.groupby(["rank", "channel", "direction"], observed=True):
+        ends: list[int] = []
+        ordered = group.sort_values("begin_ns", kind="stable")
+        for row, begin, until in zip(ordered.index, ordered["begin_ns"], ordered["until_ns"], strict=True):
+            free = next((place for place, end in enumerate(ends) if end <= begin), len(ends))
+            ends[free : free + 1] = [until]
+            lane[row] = free
+    return lane

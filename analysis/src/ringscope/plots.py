@@ -15,10 +15,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.patches import Patch
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from ringscope import metrics, text
-from ringscope.colours import LANE_COLOURS, SPLIT_COLOURS, colour_of
+from ringscope.colours import LANE_COLOURS, SPLIT_COLOURS, STATE_COLOURS, colour_of
 
 _MARKERS = "osD^vPX*<>"
 
@@ -96,15 +96,39 @@ def _curves(rates: pd.DataFrame, column: str) -> Iterator[tuple[str, pd.DataFram
 def _size_axis(axes: Axes, rates: pd.DataFrame) -> Axes:
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    sizes = sorted({int(value) for value in rates["bytes"] if value > 0})
-    axes.xaxis.set_major_locator(FixedLocator(sizes[:: max(1, -(-len(sizes) // 8))]))
+    axes.xaxis.set_major_locator(FixedLocator(_labelled_sizes(rates)))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: text.size(int(round(value)))))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: text.size(round(value))))
     axes.set_xlabel("size of the buffer")
+    _plain_numbers(axes)
     axes.grid(True, which="major", alpha=0.3)
     if axes.get_legend_handles_labels()[0]:
         axes.legend(fontsize="small")
     return axes
+
+
+def _labelled_sizes(rates: pd.DataFrame) -> list[int]:
+    """Choose, from the largest down, the sizes whose names do not overlap: an eighth of the axis apart."""
+    sizes = sorted({int(value) for value in rates["bytes"] if value > 0}, reverse=True)
+    least = np.log2(sizes[0] / sizes[-1]) / 8 if sizes else 0
+    chosen: list[int] = []
+    for size in sizes:
+        if not chosen or np.log2(chosen[-1] / size) >= least:
+            chosen.append(size)
+    return chosen[::-1]
+
+
+def _plain_numbers(axes: Axes) -> None:
+    """Write 0.5 and not 5 x 10^-1; on a short axis also the numbers between powers of ten."""
+    low, high = axes.get_ylim()
+    axes.yaxis.set_major_formatter(FuncFormatter(_plain))
+    if high < 100 * low:
+        axes.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
+        axes.yaxis.set_minor_formatter(FuncFormatter(_plain))
+
+
+def _plain(value: float, _: object) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:g}"
 
 
 def timeline(events: pd.DataFrame, axes: Axes) -> Axes:
@@ -164,4 +188,112 @@ def time_split(split: pd.DataFrame, axes: Axes) -> Axes:
     )
     axes.margins(y=0.2)
     axes.legend(ncols=4, fontsize="small", loc="upper center")
+    return axes
+
+
+def busiest_ranks(frame: pd.DataFrame, axes: Axes, traced: pd.DataFrame | None = None) -> Axes:
+    """Draw, of ``describe.busiest_ranks``, the bytes that the busiest rank sends against N, in units of M.
+
+    ``traced`` is such a frame of runs: its points are drawn as rings on the lines.
+    """
+    _against_ranks(frame.assign(height=frame["sent_max"] / frame["bytes"]), axes)
+    if traced is not None:
+        heights = traced["sent_max"] / traced["bytes"]
+        axes.scatter(traced["ranks"], heights, s=70, facecolors="none", edgecolors="black", label="traced")
+    axes.set(ylabel="sent by the busiest rank, in units of M", title="Who carries how much")
+    axes.legend(fontsize="small")
+    return axes
+
+
+def steps(frame: pd.DataFrame, axes: Axes) -> Axes:
+    """Draw the hops of each algorithm against N, of a frame with the columns algorithm, ranks and steps."""
+    _against_ranks(frame.assign(height=frame["steps"]), axes)
+    axes.set(ylabel="hops, one after the other", title="Who waits how often")
+    axes.legend(fontsize="small")
+    return axes
+
+
+def _against_ranks(frame: pd.DataFrame, axes: Axes) -> None:
+    """Draw the column ``height`` of each algorithm; lines that coincide show through each other."""
+    for (algorithm, curve), style in zip(
+        frame.groupby("algorithm"), cycle(["-", "--", "-.", ":"]), strict=False
+    ):
+        curve = curve.sort_values("ranks")
+        axes.plot(curve["ranks"], curve["height"], style, color=colour_of(algorithm), label=algorithm)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log", base=2)
+    axes.xaxis.set_major_locator(FixedLocator(sorted(set(frame["ranks"]))))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(_plain))
+    axes.yaxis.set_major_formatter(FuncFormatter(_plain))
+    axes.set_xlabel("ranks N")
+    axes.grid(True, which="major", alpha=0.3)
+
+
+def split_bars(split: pd.DataFrame, axes: Axes) -> Axes:
+    """Draw one stacked bar per row: the column ``label``, and those of ``metrics.time_split`` that are there."""
+    left = np.zeros(len(split))
+    for column, (label, colour) in SPLIT_COLOURS.items():
+        if column in split:
+            axes.barh(split["label"], split[column] / 1e3, left=left, color=colour, label=label)
+            left = left + split[column].to_numpy() / 1e3
+    axes.set(xlabel="us of one operation", title="Where the time went")
+    axes.invert_yaxis()
+    axes.legend(ncols=4, fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.16))
+    return axes
+
+
+def phases(frame: pd.DataFrame, axes: Axes) -> Axes:
+    """Draw ``cold.phases`` as bars on a log axis, with their times as text."""
+    bars = axes.barh(frame["phase"].str.replace("_", " "), frame["ns"] / 1e6, color=STATE_COLOURS["cold"])
+    axes.bar_label(bars, [f" {value:.3g} ms" for value in frame["ns"] / 1e6], fontsize="small")
+    axes.set_xscale("log")
+    axes.set(xlabel="ms of the slowest rank", title="The start of the run")
+    axes.invert_yaxis()
+    axes.margins(x=0.25)
+    return axes
+
+
+def samples(times: pd.DataFrame, axes: Axes) -> Axes:
+    """Draw one case of ``metrics.sample_times``: the time of each iteration, coloured by its state."""
+    for state, colour in STATE_COLOURS.items():
+        rows = times[times["state"] == state]
+        if len(rows):
+            axes.scatter(rows["iteration"], rows["ns_per_op"] / 1e3, color=colour, label=state, s=18)
+    traced = times[times["traced"]]
+    if len(traced):
+        heights = traced["ns_per_op"] / 1e3
+        axes.scatter(
+            traced["iteration"], heights, s=60, facecolors="none", edgecolors="black", label="traced"
+        )
+    axes.set_yscale("log")
+    axes.set(xlabel="iteration", ylabel="time of one operation in us", title="One operation after the other")
+    axes.legend(fontsize="small")
+    return axes
+
+
+_RATIO_TICKS = [0.01, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 20, 30, 50, 100, 1000]
+
+
+def ratios(frame: pd.DataFrame, axes: Axes, delta: float) -> Axes:
+    """Draw ratios against size: columns label, bytes, ratio, low and high (NaN without an interval), and
+    algorithm, which gives the colour. The band from 1 - delta to 1 + delta counts as no difference.
+    """
+    axes.axhspan(1 - delta, 1 + delta, color="#dddddd", zorder=0, label=f"no difference: within {delta:.0%}")
+    axes.axhline(1, color="black", linewidth=0.8)
+    markers = cycle(_MARKERS)
+    for label, curve in frame.groupby("label", sort=False):
+        curve = curve.sort_values("bytes")
+        colour = colour_of(curve["algorithm"].iloc[0].split()[0])
+        axes.plot(
+            curve["bytes"], curve["ratio"], marker=next(markers), color=colour, label=label, markersize=5
+        )
+        bounded = curve.dropna(subset=["low", "high"])
+        axes.vlines(bounded["bytes"], bounded["low"], bounded["high"], color=colour, alpha=0.6)
+    axes.set(title="Ratio of times: above 1 is slower", ylabel="time / time of the base")
+    _size_axis(axes, frame)
+    # An interval may be as wide as one bad sample: it is cut where it leaves the picture, for the points' sake.
+    axes.set_ylim(min(frame["ratio"].min(), 1 - delta) / 1.3, max(frame["ratio"].max(), 1 + delta) * 1.3)
+    axes.yaxis.set_major_locator(FixedLocator(_RATIO_TICKS))
+    axes.yaxis.set_minor_locator(NullLocator())
     return axes

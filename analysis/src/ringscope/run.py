@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import errno
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -28,25 +28,34 @@ class RunError(Exception):
 
 @dataclass(frozen=True)
 class Run:
-    """One run of ringscope: every table of its file, one row per record, strings decoded.
+    """One run of ringscope: every table of its file as a frame, one row per record.
 
-    Times are int64 nanoseconds since the run's epoch, sizes are int64 bytes, and -1 means not available.
-    Enumerated columns (``state``, ``direction``, ``phase``) are categoricals. ``events`` is read at its first
-    use, because it may be long.
+    Columns and units are those of docs/trace-schema.md. In every frame, whether it has rows or not, times and
+    sizes are int64 (nanoseconds since the run's epoch, bytes; -1 means not available), yes and no are bool,
+    texts are strings, and columns with a few named values (``state``, ``direction``, ``phase``) are
+    categoricals. Columns that later minor versions of the schema added are there where the file has them.
     """
 
     path: Path
+    #: The attributes of the root: schema_version, world_size, source, complete, lossy, ...
     attributes: dict[str, Any]
+    #: The experiment: resolved, original, sha256, command_line.
     config: dict[str, str]
     #: One row per rank: rank, host, pid, cpuset, ...
     environment: pd.DataFrame
     #: Named facts of the machine and the build, as name -> value.
     facts: dict[str, str]
+    #: One row per point of the sweep: case, algorithm, engine, protocol, bytes, mode, status, ...
     cases: pd.DataFrame = field(repr=False)
+    #: One row per case, iteration and rank: state, traced, ops, enter_ns, exit_ns, device_ns.
     samples: pd.DataFrame = field(repr=False)
+    #: One row per case and directed link: src, dst, bytes declared, traced and of the closed form.
     traffic: pd.DataFrame = field(repr=False)
+    #: One row per comparison of two clocks: rank, anchor, offset_ns, slope, error_bound_ns.
     clock: pd.DataFrame = field(repr=False)
+    #: One row per rank and phase of the start: phase, rank, ns.
     cold: pd.DataFrame = field(repr=False)
+    #: One row per ordered pair and size: src, dst, bytes, latency_ns, bandwidth, ...
     machine: pd.DataFrame = field(repr=False)
 
     @property
@@ -56,9 +65,19 @@ class Run:
 
     @cached_property
     def events(self) -> pd.DataFrame:
-        """One row per (op, direction, peer) of every traced iteration."""
+        """One row per (op, direction, peer) of every traced iteration; read at first use, for it may be long."""
         with open_file(self.path) as file:
+            _check_columns(file, ["events"], "no time line; times and traffic can be shown")
             return _read_table(file, "events")
+
+    @cached_property
+    def clock_exchanges(self) -> pd.DataFrame:
+        """One row per question of a comparison of clocks; empty for files before schema 1.2."""
+        table = "clock_exchanges"
+        with open_file(self.path) as file:
+            if table in file:
+                return _read_table(file, table)
+        return pd.DataFrame({name: pd.Series(dtype=np.int64) for name in schema.ADDED[2][table]})
 
     def read_events(self, columns: Sequence[str]) -> pd.DataFrame:
         """Read these columns of the events alone, which is much quicker than all; one that the file lacks is
@@ -78,8 +97,9 @@ def load_file(path: str | Path, allow_incomplete: bool = False) -> Run:
     path = Path(path)
     with open_file(path) as file:
         check_header(file, allow_incomplete)
-        _check_columns(file)
-        tables = {name: _read_table(file, name) for name in schema.TABLES if name != "events"}
+        eager = [name for name in schema.TABLES if name != "events"]
+        _check_columns(file, eager, "`ringscope-analysis lint` lists all that is wrong with it")
+        tables = {name: _read_table(file, name) for name in eager}
         environment, facts = _read_environment(file)
         return Run(path, read_attributes(file), _read_config(file), environment, facts, **tables)
 
@@ -130,7 +150,7 @@ def open_file(path: str | Path) -> Iterator[h5py.File]:
     file = _open(path)
     try:
         yield file
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError, KeyError, ValueError) as error:  # h5py's ways to say it
         raise RunError(
             f"{path}: damaged, a part of it cannot be read ({error}); run the experiment again"
         ) from error
@@ -183,9 +203,13 @@ def check_header(file: h5py.File, allow_incomplete: bool = False) -> None:
     missing = [name for name in schema.ATTRIBUTES if name not in attributes and name != "complete"]
     if missing:
         raise RunError(f"{path}: root attributes are missing: {', '.join(missing)}")
+    odd = [name for name in schema.NUMBERS if not isinstance(attributes.get(name, 0), int)]
+    if odd:
+        raise RunError(f"{path}: root attributes that are no whole numbers: {', '.join(odd)}")
     if attributes.get("complete") != 1 and not allow_incomplete:
         raise RunError(
-            f"{path}: incomplete, its writer did not finish; load_run(path, allow_incomplete=True) reads it"
+            f"{path}: incomplete, its writer did not finish; `--allow-incomplete`, or "
+            "load_run(path, allow_incomplete=True), shows the cases that ended"
         )
 
 
@@ -200,10 +224,11 @@ def missing_columns(file: h5py.File, minor: int = 0) -> list[str]:
     return [path for path in schema.columns_of(minor) if not isinstance(file.get(path), h5py.Dataset)]
 
 
-def uneven_tables(file: h5py.File) -> list[str]:
+def uneven_tables(file: h5py.File, tables: Iterable[str] = schema.TABLES) -> list[str]:
     """List, in words, the tables whose columns differ in length."""
     found = []
-    for table, columns in schema.TABLES.items():
+    for table in tables:
+        columns = schema.TABLES[table]
         lengths = {
             column: file[table][column].shape[0] for column in columns if column in file.get(table, ())
         }
@@ -227,13 +252,35 @@ def table_faults(file: h5py.File) -> dict[str, str]:
     return faults
 
 
-def _check_columns(file: h5py.File) -> None:
-    missing = missing_columns(file)
+def _check_columns(file: h5py.File, tables: list[str], consequence: str) -> None:
+    missing = [path for path in missing_columns(file) if path.split("/")[1] in tables]
     if missing:
-        raise RunError(f"{file.filename}: columns are missing: {', '.join(missing)}")
-    uneven = uneven_tables(file)
-    if uneven:
-        raise RunError(f"{file.filename}: {'; '.join(uneven)}")
+        raise RunError(f"{file.filename}: columns are missing: {', '.join(missing)}; {consequence}")
+    unfit = uneven_tables(file, tables) + misfits(file, tables)
+    if unfit:
+        raise RunError(f"{file.filename}: {'; '.join(unfit)}; {consequence}")
+
+
+def misfits(file: h5py.File, tables: Iterable[str] = schema.TABLES) -> list[str]:
+    """List, in words, the columns that hold another kind of values than the schema says."""
+    known = [path for path in schema.columns_of(minor_version(file)) if path.split("/")[1] in tables]
+    paths = [path for path in known if path in file]
+    kinds = [(path, _kind(file[path]), _expected_kind(*path.strip("/").split("/"))) for path in paths]
+    return [f"{path}: {found}, expected {expected}" for path, found, expected in kinds if found != expected]
+
+
+def _kind(dataset: h5py.Dataset) -> str:
+    if h5py.check_string_dtype(dataset.dtype) is not None:
+        return "text"
+    if dataset.dtype.kind not in "iuf":
+        return "neither text nor numbers"
+    return "named values" if {"flag_values", "flag_meanings"} <= set(dataset.attrs) else "numbers"
+
+
+def _expected_kind(table: str, column: str) -> str:
+    if column in schema.TEXTS.get(table, ()):
+        return "text"
+    return "named values" if column in schema.NAMED.get(table, ()) else "numbers"
 
 
 def read_attributes(file: h5py.File) -> dict[str, Any]:
@@ -254,7 +301,10 @@ def _plain(value: Any) -> Any:
 def _read_table(file: h5py.File, table: str) -> pd.DataFrame:
     columns = _columns_of(file[table])
     # The schema's order first, then whatever a later minor version added.
-    ordered = [*schema.TABLES[table], *(name for name in columns if name not in schema.TABLES[table])]
+    known = [
+        path.split("/")[2] for path in schema.columns_of(max(schema.ADDED)) if path.startswith(f"/{table}/")
+    ]
+    ordered = [*(name for name in known if name in columns), *(name for name in columns if name not in known)]
     return pd.DataFrame({name: _read_column(columns[name]) for name in ordered})
 
 

@@ -55,6 +55,16 @@ def columns_of(minor: int) -> list[str]:
     return [f"/{name}/{column}" for table in tables for name, columns in table.items() for column in columns]
 
 
+#: Columns that hold text, and those that hold one of a few named values; all others hold numbers.
+TEXTS: dict[str, set[str]] = {
+    "cases": set("algorithm engine protocol params dtype op mode status reason marks".split()),
+    "clock": {"anchor", "clock"},
+    "clock_exchanges": {"anchor", "clock"},
+    "cold": {"phase"},
+    "machine": {"engine"},
+}
+NAMED: dict[str, set[str]] = {"samples": {"state"}, "events": {"direction", "phase"}}
+
 #: Columns that hold yes or no as uint8.
 BOOLEANS = frozenset({"in_place", "traced"})
 
@@ -63,6 +73,8 @@ CONFIG = ("resolved", "original", "sha256", "command_line")
 
 #: Root attributes without which a file cannot be judged.
 ATTRIBUTES = "schema_name schema_version complete recovered lossy world_size source run_uuid".split()
+#: Root attributes that hold whole numbers.
+NUMBERS = ("world_size", "complete", "recovered", "lossy")
 
 #: States of a sample from harmless to worst, so that the state of an iteration is the worst of its ranks.
 STATES = (

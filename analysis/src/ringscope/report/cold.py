@@ -8,14 +8,10 @@ from html import escape
 
 import pandas as pd
 
+from ringscope.cold import PHASES
 from ringscope.report import svg, words
 from ringscope.report.page import Report, Section, figure, folded, note, of_source, table
 from ringscope.report.sources import Source
-
-PHASES = (
-    "process_start mpi_init plugin_load bootstrap nccl_init ipc_open first_launch first_collective "
-    "steady_state"
-).split()
 
 
 def section(report: Report) -> Section:
