@@ -120,6 +120,20 @@ def test_lint_of_a_lossy_case_checks_no_pairs(spoiled):
     assert lint_file(spoiled(lose)) == []
 
 
+@pytest.mark.parametrize(("recovered", "words"), [(1, ""), (0, "samples of ")])
+def test_lint_of_a_recovered_file_lets_an_unfinished_case_lack_rows(spoiled, recovered, words):
+    def end_early(file):
+        file.attrs["recovered"] = recovered
+        file["cases/status"][0] = "failed"
+        first = int(file["samples/rank"][0])
+        alone = (file["samples/case"][...] == 0) & (file["samples/rank"][...] == first)
+        file["samples/iteration"][alone] += 1000
+        file["events/seq"][0] = 99
+
+    findings = lint_file(spoiled(end_early))
+    assert words in "\n".join(findings) and bool(findings) == bool(words)
+
+
 def test_lint_of_an_aborted_iteration_checks_no_pairs(spoiled):
     def abort(file):
         rows = (file["samples/case"][...] == 0) & (file["samples/iteration"][...] == 22)

@@ -18,6 +18,8 @@ ExitCode dispatch(const app::Arguments& arguments) {
             return app::run(options, arguments);
         case options::Command::conform:
             return app::conform(options);
+        case options::Command::convert:
+            return app::convert(options);
         case options::Command::list:
             return app::list(options);
         case options::Command::describe:

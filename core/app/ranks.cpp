@@ -54,6 +54,11 @@ void check_launch(const options::Options& options, const Bootstrap& bootstrap) {
     }
 }
 
+void complain_and_leave(const Session& session, const Error& e) {
+    complain(e.what());
+    if (!session.legacy().empty()) std::cerr << "note: " + session.legacy() + "\n" << std::flush;
+}
+
 ExitCode run_rank(
     Bootstrap& bootstrap, const options::Options& options, const ColdStart& cold, const Body& body
 ) {
@@ -63,7 +68,7 @@ ExitCode run_rank(
         session.load_plugins();
         return body(session);
     } catch (const bootstrap::AgreedError& e) {
-        if (session.is_first()) complain(e.what());
+        if (session.is_first()) complain_and_leave(session, e);
         return e.code();
     } catch (const Error& e) {
         if (e.code() != ExitCode::usage) end_job(session, e);
@@ -109,7 +114,7 @@ void end_job(Session& session, const Error& e) {
     const bool hurry = control != nullptr && control->terminated.load() != 0;
     if (bootstrap.rank() != 0 && !hurry) std::this_thread::sleep_for(grace);
     if (control == nullptr || control->reporter.exchange(1) == 0) {
-        complain(e.what());
+        complain_and_leave(session, e);
         std::cout.flush();
         if (bootstrap.shares_address_space()) std::_Exit(static_cast<int>(e.code()));
         mpi::abort(static_cast<int>(e.code()));

@@ -106,6 +106,22 @@ class Run {
             reporter_ = report::make_reporter(format, std::cout);
             reporter_->begin(header_of(experiment_, cases_, session_));
         });
+        name_spills();
+    }
+
+    /// Every rank has a spill of its own, where it needs one; what they hold is told by the uuid of the run.
+    void name_spills() {
+        if (experiment_.output.empty()) return;
+        std::string uuid = writer_ ? writer_->run_uuid() : "";
+        session_.bootstrap().broadcast(uuid, 0);
+        const std::int32_t rank = session_.bootstrap().rank();
+        spill_ = {
+            trace::spill_name(experiment_.output, rank), {.is_log = false, .rank = rank, .run_uuid = uuid}};
+        const std::string log = trace::log_name(experiment_.output);
+        session_.set_legacy(
+            "what was measured until then: ringscope convert " + log + "* --output " + experiment_.output +
+            ".recovered.h5"
+        );
     }
 
     ExitCode measure() {
@@ -121,7 +137,7 @@ class Run {
             session_.registry(),
             session_.engines(),
             watchdog,
-            {reporter_.get(), writer()},
+            {reporter_.get(), writer(), spill_, options_.verbosity > 0},
             bench::Timeout::ends_case,
             machine::Ceilings{survey_.rows}};
         running.store(&runner);
@@ -156,6 +172,7 @@ class Run {
     std::vector<Case> cases_;
     machine::Survey survey_;
     std::optional<trace::TraceWriter> writer_;
+    bench::SpillPlace spill_;
     std::unique_ptr<report::Reporter> reporter_;
 };
 

@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "app/commands.hpp"
@@ -65,6 +67,9 @@ class Session {
     [[nodiscard]] ColdStart cold() const;
     [[nodiscard]] engine::cuda::CudaEngine* cuda() { return cuda_.get(); }
     [[nodiscard]] const options::Options& options() const { return options_; }
+    /// What to say where the run ends early, of what it leaves; "" before there is anything.
+    [[nodiscard]] const std::string& legacy() const { return legacy_; }
+    void set_legacy(std::string text) { legacy_ = std::move(text); }
     /// The page on which ranks tell each other to give up; null before connect().
     [[nodiscard]] engine::host::Control* control() { return host_ ? &host_->control() : nullptr; }
 
@@ -85,6 +90,7 @@ class Session {
     std::unique_ptr<engine::cuda::CudaEngine> cuda_;
     std::unique_ptr<baseline::NcclBaseline> nccl_;
     std::optional<bench::Engines> engines_;
+    std::string legacy_;
 };
 
 }  // namespace ringscope::app

@@ -6,54 +6,59 @@
 #include <tuple>
 
 namespace ringscope::bench {
-namespace {
 
 using trace::Direction;
 using trace::EventRow;
 
-/// Both ends of a message have the same.
-auto message_of(const EventRow& e) {
-    const bool sent = e.direction == Direction::send;
-    return std::tuple{e.iteration, sent ? e.rank : e.peer, sent ? e.peer : e.rank, e.seq};
-}
-
-/// Sends and receives of all messages, each a send right before its receive where both are there.
-std::vector<const EventRow*> by_message(std::span<const EventRow> events) {
-    std::vector<const EventRow*> sorted;
-    for (const EventRow& event : events) sorted.push_back(&event);
-    std::ranges::sort(sorted, {}, [](const EventRow* e) {
-        return std::tuple_cat(message_of(*e), std::tuple{e->direction});
-    });
-    return sorted;
-}
-
 /// Where an engine does not say when it handed data over, it cannot have been before they were allowed to be.
-std::int64_t handed_over(const EventRow& send) {
-    return send.posted_ns == trace::not_available ? send.ready_ns : send.posted_ns;
+CausalityCheck::End CausalityCheck::end_of(const EventRow& e) {
+    const bool sent = e.direction == Direction::send;
+    return {
+        .iteration = e.iteration,
+        .src = sent ? e.rank : e.peer,
+        .dst = sent ? e.peer : e.rank,
+        .seq = e.seq,
+        .direction = e.direction,
+        .ready_ns = e.ready_ns,
+        .handed_over_ns = e.posted_ns == trace::not_available ? e.ready_ns : e.posted_ns};
 }
 
-std::string in_words(const EventRow& send, const EventRow& recv) {
-    return "iteration " + std::to_string(send.iteration) + ", link " + std::to_string(send.rank) + " -> " +
-           std::to_string(recv.rank) + ", message " + std::to_string(send.seq) + ": received " +
-           std::to_string(handed_over(send) - recv.ready_ns) + " ns before it was sent";
+bool CausalityCheck::same_message(const End& one, const End& other) {
+    return std::tie(one.iteration, one.src, one.dst, one.seq) ==
+           std::tie(other.iteration, other.src, other.dst, other.seq);
 }
 
-}  // namespace
-
-Causality check_causality(std::span<const EventRow> events, std::span<const std::int64_t> error_ns) {
-    Causality found;
-    const std::vector<const EventRow*> sorted = by_message(events);
-    for (std::size_t i = 0; i + 1 < sorted.size(); ++i) {
-        const EventRow &send = *sorted[i], &recv = *sorted[i + 1];
-        if (message_of(send) != message_of(recv) || send.direction == recv.direction) continue;
-        const std::int64_t error =
-            error_ns[static_cast<std::size_t>(send.rank)] + error_ns[static_cast<std::size_t>(recv.rank)];
-        ++found.pairs;
-        if (recv.ready_ns - send.ready_ns > error) ++found.decisive;
-        if (recv.ready_ns - handed_over(send) >= -error) continue;
-        if (found.violations++ == 0) found.first = in_words(send, recv);
+/// Sorted, a send comes right before its receive where both are there.
+void CausalityCheck::add(std::span<const EventRow> events) {
+    std::vector<End> ends = std::move(open_);
+    for (const EventRow& event : events) ends.push_back(end_of(event));
+    std::ranges::sort(ends, {}, [](const End& e) {
+        return std::tie(e.iteration, e.src, e.dst, e.seq, e.direction);
+    });
+    open_.clear();
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+        const bool paired = i + 1 < ends.size() && same_message(ends[i], ends[i + 1]) &&
+                            ends[i].direction != ends[i + 1].direction;
+        if (paired) {
+            compare(ends[i], ends[i + 1]);
+            ++i;
+        } else if (ends[i].iteration == ends.back().iteration) {
+            open_.push_back(ends[i]);
+        }
     }
-    return found;
+}
+
+void CausalityCheck::compare(const End& send, const End& recv) {
+    const std::int64_t error =
+        error_ns_[static_cast<std::size_t>(send.src)] + error_ns_[static_cast<std::size_t>(send.dst)];
+    const std::int64_t early = send.handed_over_ns - recv.ready_ns;
+    ++found_.pairs;
+    if (recv.ready_ns - send.ready_ns > error) ++found_.decisive;
+    if (early <= error) return;
+    if (found_.violations++ > 0) return;
+    found_.first = "iteration " + std::to_string(send.iteration) + ", link " + std::to_string(send.src) +
+                   " -> " + std::to_string(send.dst) + ", message " + std::to_string(send.seq) +
+                   ": received " + std::to_string(early) + " ns before it was sent";
 }
 
 }  // namespace ringscope::bench

@@ -2,37 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/ledger.hpp"
 
-#include <map>
-#include <optional>
 #include <utility>
 
 namespace ringscope::bench {
 namespace {
 
-using Link = std::pair<std::int32_t, std::int32_t>;
-
-struct Account {
-    std::int64_t payload = 0, wire = 0;
-    friend bool operator==(const Account&, const Account&) = default;
-};
-
-/// What both ends of the links counted in one traced iteration.
-struct Counted {
-    std::map<Link, Account> sent, received;
-};
-
-std::map<std::int64_t, Counted> count_iterations(std::span<const trace::EventRow> events) {
-    std::map<std::int64_t, Counted> iterations;
-    for (const trace::EventRow& event : events) {
-        Counted& counted = iterations[event.iteration];
-        const bool sent = event.direction == trace::Direction::send;
-        Account& account =
-            sent ? counted.sent[{event.rank, event.peer}] : counted.received[{event.peer, event.rank}];
-        account.payload += event.payload_bytes;
-        account.wire += event.wire_bytes;
-    }
-    return iterations;
-}
+using Link = TracedTraffic::Link;
+using Counted = TracedTraffic::Counted;
 
 Account at(const std::map<Link, Account>& accounts, Link link) {
     const auto found = accounts.find(link);
@@ -42,10 +18,10 @@ Account at(const std::map<Link, Account>& accounts, Link link) {
 class Comparison {
  public:
     Comparison(
-        std::int32_t case_index, const PreparedCase& prepared, std::map<std::int64_t, Counted> traced,
+        std::int32_t case_index, const PreparedCase& prepared, const std::map<std::int64_t, Counted>& traced,
         std::int64_t ops
     )
-        : case_index_{case_index}, prepared_{prepared}, traced_{std::move(traced)}, ops_{ops} {}
+        : case_index_{case_index}, prepared_{prepared}, traced_{traced}, ops_{ops} {}
 
     Ledger run() {
         const std::int32_t ranks = prepared_.declared->payload.ranks();
@@ -96,21 +72,31 @@ class Comparison {
 
     std::int32_t case_index_;
     const PreparedCase& prepared_;
-    std::map<std::int64_t, Counted> traced_;
+    const std::map<std::int64_t, Counted>& traced_;
     std::int64_t ops_;
     Ledger ledger_;
 };
 
 }  // namespace
 
+void TracedTraffic::add(std::span<const trace::EventRow> events) {
+    for (const trace::EventRow& event : events) {
+        Counted& counted = iterations_[event.iteration];
+        const bool sent = event.direction == trace::Direction::send;
+        Account& account =
+            sent ? counted.sent[{event.rank, event.peer}] : counted.received[{event.peer, event.rank}];
+        account.payload += event.payload_bytes;
+        account.wire += event.wire_bytes;
+    }
+}
+
 Ledger make_ledger(
-    std::int32_t case_index, const PreparedCase& prepared, std::span<const trace::EventRow> events,
-    std::int64_t ops, bool lossy
+    std::int32_t case_index, const PreparedCase& prepared, const TracedTraffic& traced, std::int64_t ops,
+    bool lossy
 ) {
     if (!prepared.declared) return {};
-    return Comparison{
-        case_index, prepared, lossy ? std::map<std::int64_t, Counted>{} : count_iterations(events), ops}
-        .run();
+    const TracedTraffic none;
+    return Comparison{case_index, prepared, (lossy ? none : traced).iterations(), ops}.run();
 }
 
 }  // namespace ringscope::bench

@@ -2,70 +2,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/rank_result.hpp"
 
-#include <cstring>
-#include <type_traits>
+#include "base/bytes.hpp"
+#include "trace/row_bytes.hpp"
 
 namespace ringscope::bench {
-namespace {
-
-template <class Value>
-void put(std::string& bytes, const Value& value) {
-    static_assert(std::is_trivially_copyable_v<Value>);
-    bytes.append(reinterpret_cast<const char*>(&value), sizeof(Value));
-}
-
-template <class Sequence>
-void put_all(std::string& bytes, const Sequence& values) {
-    static_assert(std::is_trivially_copyable_v<typename Sequence::value_type>);
-    put(bytes, values.size());
-    bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0]));
-}
-
-template <class Value>
-void take(const char*& at, Value& value) {
-    std::memcpy(&value, at, sizeof(Value));
-    at += sizeof(Value);
-}
-
-template <class Sequence>
-void take_all(const char*& at, Sequence& values) {
-    std::size_t count = 0;
-    take(at, count);
-    values.resize(count);
-    if (count > 0) std::memcpy(values.data(), at, count * sizeof(values[0]));
-    at += count * sizeof(values[0]);
-}
-
-}  // namespace
 
 std::string pack(const RankResult& result) {
-    std::string bytes;
-    bytes.reserve(
-        result.events.size() * sizeof(trace::EventRow) + result.samples.size() * sizeof(trace::SampleRow) +
-        256
-    );
-    put_all(bytes, result.samples);
-    put_all(bytes, result.hashes);
-    put_all(bytes, result.events);
-    put(bytes, result.clock_error_ns);
-    put(bytes, result.traced_ops);
-    put(bytes, result.events_dropped);
-    put(bytes, result.wrong);
-    put_all(bytes, result.what);
-    return bytes;
+    ByteWriter bytes;
+    bytes.number(result.samples.size());
+    bytes.text(trace::to_bytes(std::span{result.samples}));
+    bytes.number(result.hashes.size());
+    for (const std::uint64_t hash : result.hashes) bytes.number(hash);
+    bytes.integer(result.clock_error_ns);
+    bytes.integer(result.traced_ops);
+    bytes.integer(result.events_kept);
+    bytes.integer(result.events_dropped);
+    bytes.real(result.waited_ns);
+    bytes.integer(result.wrong);
+    bytes.text(result.what);
+    return bytes.take();
 }
 
 RankResult unpack(const std::string& bytes) {
+    ByteReader reader{bytes};
     RankResult result;
-    const char* at = bytes.data();
-    take_all(at, result.samples);
-    take_all(at, result.hashes);
-    take_all(at, result.events);
-    take(at, result.clock_error_ns);
-    take(at, result.traced_ops);
-    take(at, result.events_dropped);
-    take(at, result.wrong);
-    take_all(at, result.what);
+    const auto samples = static_cast<std::int64_t>(reader.number());
+    result.samples = trace::from_bytes<trace::SampleRow>(reader.text(), samples);
+    result.hashes.resize(reader.number());
+    for (std::uint64_t& hash : result.hashes) hash = reader.number();
+    result.clock_error_ns = reader.integer();
+    result.traced_ops = reader.integer();
+    result.events_kept = reader.integer();
+    result.events_dropped = reader.integer();
+    result.waited_ns = reader.real();
+    result.wrong = reader.integer();
+    result.what = reader.text();
     return result;
 }
 

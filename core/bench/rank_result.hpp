@@ -10,14 +10,14 @@
 
 namespace ringscope::bench {
 
-/// What one rank has of a case after it ran.
+/// What one rank has of a case after it ran, besides its events.
 struct RankResult {
     std::vector<trace::SampleRow> samples;
     std::vector<std::uint64_t> hashes;  ///< of the outputs, one per sample
-    std::vector<trace::EventRow> events;
-    std::int64_t clock_error_ns = 0;  ///< of the events' stamps
-    std::int64_t traced_ops = 1;      ///< operations of a traced sample
-    std::int64_t events_dropped = 0;
+    std::int64_t clock_error_ns = 0;    ///< of the events' stamps
+    std::int64_t traced_ops = 1;        ///< operations of a traced sample
+    std::int64_t events_kept = 0, events_dropped = 0;
+    double waited_ns = 0;  ///< within the events that were kept
     std::int64_t wrong = 0;
     std::string what;  ///< the first wrong thing, in words
 };

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iostream>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <sstream>
 
-#include "bench/causality.hpp"
 #include "bench/cold.hpp"
 #include "bench/memory.hpp"
 #include "bench/times.hpp"
@@ -84,6 +84,17 @@ void judge(
     if (!first.hashes.empty()) summary.row.output_hash = first.hashes.back();
 }
 
+/// A trace that lost events still has pairs to check.
+void note_causality(const Causality& causality, trace::CaseRow& row) {
+    if (row.events_written == 0) return;
+    row.causality_pairs = causality.pairs;
+    row.causality_decisive = causality.decisive;
+    row.causality_violations = causality.violations;
+    if (causality.violations == 0) return;
+    add_mark(row, "causality");
+    if (row.reason.empty()) row.reason = "the trace is out of order: " + causality.first;
+}
+
 /// "ring ll 24 channels" of a library that tells.
 void note_choice(const PreparedCase& prepared, trace::CaseRow& row) {
     const std::string choice = prepared.chosen ? prepared.chosen() : "";
@@ -140,7 +151,8 @@ Runner::Runner(
           {engines.host.control(), bootstrap.rank(), experiment.timeout.wait_ns,
            engines.host.options().oversubscribed},
           engines.host.options().oversubscribed,
-          engines.clock_of(bootstrap.rank()).offset_ns} {}
+          engines.clock_of(bootstrap.rank()).offset_ns},
+      events_{experiment.trace.max_events_in_memory, outputs_.spill} {}
 
 ExitCode Runner::run(const std::vector<Case>& cases) {
     for (const Case& point : cases) {
@@ -148,6 +160,7 @@ ExitCode Runner::run(const std::vector<Case>& cases) {
         run_case(point);
     }
     watchdog_.leave();
+    events_.remove();
     return any_ran_ || worst_ != ExitCode::ok ? worst_ : ExitCode::skipped;
 }
 
@@ -206,9 +219,11 @@ void Runner::measure(const Case& point, report::CaseSummary& summary) {
     PreparedCase prepared = preparer_.prepare(point, operations_of(point));
     summary.empty_ns = summary.row.empty_kernel_ns = prepared.empty_ns;
     describe_plan(prepared, summary.row);
+    begin_case(prepared, summary.row);
     const std::vector<RankResult> results = gather_results(sample(point, prepared));
+    const PassedEvents events = store_events(results, summary.row);
     bootstrap::agree(bootstrap_, [&] {
-        if (bootstrap_.rank() == 0) settle(prepared, results, summary);
+        if (bootstrap_.rank() == 0) settle(prepared, results, events, summary);
     });
     share_status(summary.row);
 }
@@ -217,13 +232,33 @@ RankResult Runner::sample(const Case& point, PreparedCase& prepared) {
     std::unique_ptr<Sampler> sampler;
     bootstrap::agree(bootstrap_, [&] {
         sampler = std::make_unique<Sampler>(
-            point, experiment_, prepared, make_buffers(point, prepared), gate_, bootstrap_.rank(),
+            point, experiment_, prepared, make_buffers(point, prepared), gate_, bootstrap_.rank(), events_,
             engines_.clock_of(bootstrap_.rank())
         );
     });
-    RankResult result = sampler->run();
-    gate_.finish();  // bounded; what follows is not
+    RankResult result;
+    try {
+        result = sampler->run();
+        gate_.finish();  // bounded; what follows is not
+    } catch (const engine::host::StuckError&) {
+        events_.leave(result.samples.empty() ? sampler->samples() : result.samples);
+        throw;
+    }
     return result;
+}
+
+/// What the log of a crashed run says of a case that did not end. How many operations a traced sample has is
+/// not known yet.
+void Runner::begin_case(const PreparedCase& prepared, const trace::CaseRow& row) {
+    events_.clear();
+    if (outputs_.writer == nullptr) return;
+    trace::CaseRow begun = row;
+    for (int rank = 0; rank < bootstrap_.size(); ++rank)
+        begun.events_expected += expected_events(experiment_, prepared, rank, 1);
+    begun.status = trace::CaseStatus::failed;
+    begun.reason = "the run ended during this case";
+    const std::lock_guard lock{output_};
+    outputs_.writer->begin_case(begun);
 }
 
 std::int64_t Runner::operations_of(const Case& point) const {
@@ -275,16 +310,36 @@ void Runner::share_status(trace::CaseRow& row) {
     row.reason = status.substr(status.find(' ') + 1);
 }
 
+/// Rank 0 takes the events of all ranks into the file while they pass by.
+PassedEvents Runner::store_events(const std::vector<RankResult>& results, trace::CaseRow& row) {
+    std::vector<std::int64_t> errors;
+    for (const RankResult& result : results) errors.push_back(result.clock_error_ns);
+    PassedEvents passed{{}, CausalityCheck{errors}};
+    say(row, "writing");
+    gather_events(bootstrap_, events_, [&](const std::vector<trace::EventRow>& events) {
+        passed.traffic.add(events);
+        passed.causality.add(events);
+        row.events_written += std::ssize(events);
+        if (outputs_.writer == nullptr) return;
+        const std::lock_guard lock{output_};
+        outputs_.writer->append(events);
+        running_.events_written = row.events_written;
+    });
+    return passed;
+}
+
 /// What rank 0 makes of everybody's results: counts, verdict, traffic, file.
 void Runner::settle(
-    const PreparedCase& prepared, const std::vector<RankResult>& results, report::CaseSummary& summary
+    const PreparedCase& prepared, const std::vector<RankResult>& results, const PassedEvents& events,
+    report::CaseSummary& summary
 ) {
-    const std::vector<trace::EventRow> events = count_events(prepared, results, summary.row);
+    count_events(prepared, results, summary.row);
     const Ledger ledger = make_ledger(
-        summary.row.case_index, prepared, events, results.front().traced_ops, summary.row.events_dropped > 0
+        summary.row.case_index, prepared, events.traffic, results.front().traced_ops,
+        summary.row.events_dropped > 0
     );
     judge(results, members_of(prepared), ledger, summary);
-    note_causality(results, events, summary.row);
+    note_causality(events.causality.found(), summary.row);
     set_times(results, prepared, summary);
     suspect(prepared, summary);
     if (summary.row.reason.empty()) summary.row.reason = prepared.note;
@@ -311,35 +366,15 @@ void Runner::suspect(const PreparedCase& prepared, report::CaseSummary& summary)
     if (summary.row.reason.empty()) summary.row.reason = "suspect: " + machine::in_words(*excess);
 }
 
-std::vector<trace::EventRow> Runner::count_events(
+void Runner::count_events(
     const PreparedCase& prepared, const std::vector<RankResult>& results, trace::CaseRow& row
 ) const {
-    std::vector<trace::EventRow> events;
     for (int rank = 0; rank < bootstrap_.size(); ++rank) {
         const RankResult& result = results[static_cast<std::size_t>(rank)];
         row.events_expected += expected_events(experiment_, prepared, rank, result.traced_ops);
         row.events_dropped += result.events_dropped;
-        events.insert(events.end(), result.events.begin(), result.events.end());
     }
-    row.events_written = static_cast<std::int64_t>(events.size());
     check_complete(row);
-    return events;
-}
-
-/// A trace that lost events still has pairs to check.
-void Runner::note_causality(
-    const std::vector<RankResult>& results, const std::vector<trace::EventRow>& events, trace::CaseRow& row
-) {
-    if (events.empty()) return;
-    std::vector<std::int64_t> errors;
-    for (const RankResult& result : results) errors.push_back(result.clock_error_ns);
-    const Causality causality = check_causality(events, errors);
-    row.causality_pairs = causality.pairs;
-    row.causality_decisive = causality.decisive;
-    row.causality_violations = causality.violations;
-    if (causality.violations == 0) return;
-    add_mark(row, "causality");
-    if (row.reason.empty()) row.reason = "the trace is out of order: " + causality.first;
 }
 
 void Runner::note_traffic(
@@ -371,14 +406,10 @@ void Runner::store(
 ) {
     if (outputs_.writer == nullptr) return;
     const std::lock_guard lock{output_};
-    outputs_.writer->append(std::vector{summary.row});
     outputs_.writer->append(ledger.rows);
     outputs_.writer->append(cold_rows(summary.row.case_index, results));
-    for (const RankResult& result : results) {
-        outputs_.writer->append(result.samples);
-        outputs_.writer->append(result.events);
-    }
-    outputs_.writer->flush();
+    for (const RankResult& result : results) outputs_.writer->append(result.samples);
+    write_case(summary.row);
 }
 
 void Runner::finish_case(const report::CaseSummary& summary) {
@@ -388,8 +419,19 @@ void Runner::finish_case(const report::CaseSummary& summary) {
 void Runner::store_case(const trace::CaseRow& row) {
     if (outputs_.writer == nullptr) return;
     const std::lock_guard lock{output_};
+    write_case(row);
+}
+
+/// The last row of a case is its own. `output_` is held.
+void Runner::write_case(const trace::CaseRow& row) {
     outputs_.writer->append(std::vector{row});
-    outputs_.writer->flush();
+    outputs_.writer->finish_case(row.case_index);
+    say(row, "written");
+}
+
+void Runner::say(const trace::CaseRow& row, const char* what) const {
+    if (outputs_.writer == nullptr || !outputs_.verbose) return;
+    std::cerr << "case " + std::to_string(row.case_index) + ": " + what + "\n";
 }
 
 /// All ranks gave up, and are still there: the next case can begin. What is waited for here may be a rank
@@ -409,8 +451,7 @@ bool Runner::contain(const engine::host::StuckError& e, report::CaseSummary& sum
 void Runner::end_stuck(report::CaseSummary& summary) {
     if (bootstrap_.rank() != 0) return;
     finish_case(summary);
-    store_case(summary.row);
-    if (outputs_.writer != nullptr) outputs_.writer->finish(lossy_);
+    if (outputs_.writer != nullptr) finish_early(summary.row);
     if (outputs_.reporter != nullptr) outputs_.reporter->end(traffic_, ExitCode::timeout);
 }
 
@@ -420,8 +461,13 @@ void Runner::abandon(const std::string& reason) {
     if (!lock.owns_lock()) return;  // held up in the middle of writing: the file is beyond help
     running_.status = trace::CaseStatus::timeout;
     running_.reason = reason;
-    outputs_.writer->append(std::vector{running_});
-    outputs_.writer->finish(lossy_);
+    finish_early(running_);
+}
+
+/// In the log the case has no mark that it is finished: what the ranks have of it belongs there.
+void Runner::finish_early(const trace::CaseRow& row) {
+    outputs_.writer->append(std::vector{row});
+    outputs_.writer->finish(lossy_, trace::TraceWriter::Log::kept);
 }
 
 }  // namespace ringscope::bench

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "bench/causality.hpp"
+#include "bench/event_store.hpp"
 #include "bench/ledger.hpp"
 #include "bench/prepare.hpp"
 #include "bench/sampler.hpp"
@@ -26,6 +28,14 @@ enum class Timeout { ends_case, ends_run };
 struct Outputs {
     report::Reporter* reporter = nullptr;
     trace::TraceWriter* writer = nullptr;
+    SpillPlace spill{};    ///< of every rank
+    bool verbose = false;  ///< say on stderr when a case is written
+};
+
+/// What is made of the events of a case while they pass by.
+struct PassedEvents {
+    TracedTraffic traffic;
+    CausalityCheck causality;
 };
 
 /// Takes the cases of an experiment one after another from preparation to the stored result.
@@ -61,16 +71,15 @@ class Runner {
     [[nodiscard]] std::int64_t operations_of(const Case& point) const;
     [[nodiscard]] RankResult sample(const Case& point, PreparedCase& prepared);
     [[nodiscard]] std::vector<RankResult> gather_results(const RankResult& mine);
+    void begin_case(const PreparedCase& prepared, const trace::CaseRow& row);
+    [[nodiscard]] PassedEvents store_events(const std::vector<RankResult>& results, trace::CaseRow& row);
     void settle(
-        const PreparedCase& prepared, const std::vector<RankResult>& results, report::CaseSummary& summary
+        const PreparedCase& prepared, const std::vector<RankResult>& results, const PassedEvents& events,
+        report::CaseSummary& summary
     );
-    [[nodiscard]] std::vector<trace::EventRow> count_events(
+    void count_events(
         const PreparedCase& prepared, const std::vector<RankResult>& results, trace::CaseRow& row
     ) const;
-    static void note_causality(
-        const std::vector<RankResult>& results, const std::vector<trace::EventRow>& events,
-        trace::CaseRow& row
-    );
     void share_status(trace::CaseRow& row);
     void suspect(const PreparedCase& prepared, report::CaseSummary& summary) const;
     void note_traffic(const report::CaseSummary& summary, const PreparedCase& prepared, const Ledger& ledger);
@@ -80,7 +89,10 @@ class Runner {
     void finish_case(const report::CaseSummary& summary);
     [[nodiscard]] bool contain(const engine::host::StuckError& e, report::CaseSummary& summary);
     void end_stuck(report::CaseSummary& summary);
+    void finish_early(const trace::CaseRow& row);
     void store_case(const trace::CaseRow& row);
+    void write_case(const trace::CaseRow& row);
+    void say(const trace::CaseRow& row, const char* what) const;
 
     bootstrap::Bootstrap& bootstrap_;
     const Experiment& experiment_;
@@ -93,6 +105,7 @@ class Runner {
     machine::Ceilings ceilings_;  ///< rank 0's: what the links can do
     Preparer preparer_;
     StartGate gate_;
+    EventStore events_;
     report::TrafficVerdict traffic_;
     ExitCode worst_ = ExitCode::ok;
     bool any_ran_ = false;

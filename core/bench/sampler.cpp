@@ -70,7 +70,8 @@ std::int64_t expected_events(
 
 Sampler::Sampler(
     const Case& point, const Experiment& experiment, PreparedCase& prepared,
-    std::unique_ptr<CaseBuffers> buffers, StartGate& gate, int rank, const clock::HostClock& clock
+    std::unique_ptr<CaseBuffers> buffers, StartGate& gate, int rank, EventStore& store,
+    const clock::HostClock& clock
 )
     : point_{point},
       experiment_{experiment},
@@ -78,6 +79,7 @@ Sampler::Sampler(
       buffers_{std::move(buffers)},
       gate_{gate},
       rank_{rank},
+      store_{store},
       clock_offset_ns_{clock.offset_ns},
       clock_error_ns_{clock.error_ns} {}
 
@@ -93,17 +95,17 @@ void Sampler::run_cold() {
         sample({.state = trace::SampleState::warmup});
 }
 
-/// The memory for all events is there before the first of them.
+/// The memory for the events of a sample is there before the first of them.
 void Sampler::run_warm() {
     const std::int64_t traced = traced_iterations(experiment_, prepared_), most = most_operations();
     if (traced > 0) {
         result_.traced_ops = traced_operations(point_.mode, most);
-        const std::int64_t expected = expected_events(experiment_, prepared_, rank_, result_.traced_ops);
+        const std::int64_t expected =
+            result_.traced_ops * schedule::events_per_operation(*prepared_.plan, rank_);
         events_ = engine::EventLog{std::min(experiment_.trace.max_events_per_rank, expected)};
     }
     for (const PlannedSample& planned : plan_samples(experiment_.measure, point_.mode, most, traced))
         sample(planned);
-    result_.events_dropped = events_.dropped();
 }
 
 /// Operations of a sample. Isolated ones that are too short for the clock are taken several at a time, as
@@ -176,16 +178,26 @@ void Sampler::check(std::int64_t ops, std::uint64_t seed, trace::SampleRow& row)
     result_.hashes.push_back(hash);
 }
 
+/// As many as there is room for.
 void Sampler::keep_events(std::int64_t iteration) {
-    for (const engine::RawEvent& raw : events_.events().subspan(result_.events.size())) {
+    const auto there = std::ssize(events_.events());
+    const std::int64_t kept = std::min(there, experiment_.trace.max_events_per_rank - store_.size());
+    std::vector<trace::EventRow> rows;
+    rows.reserve(static_cast<std::size_t>(kept));
+    for (const engine::RawEvent& raw : events_.events().first(static_cast<std::size_t>(kept))) {
         trace::EventRow row = event_row(point_, iteration, rank_, *prepared_.plan, raw);
         for (auto stamp :
              {&trace::EventRow::begin_ns, &trace::EventRow::ready_ns, &trace::EventRow::end_ns,
               &trace::EventRow::posted_ns}) {
             if (row.*stamp != trace::not_available) row.*stamp -= clock_offset_ns_;
         }
-        result_.events.push_back(row);
+        rows.push_back(row);
+        result_.waited_ns += static_cast<double>(raw.wait_ns);
     }
+    result_.events_kept += kept;
+    result_.events_dropped += there - kept + events_.dropped();
+    events_.clear();
+    store_.add(rows);
 }
 
 }  // namespace ringscope::bench

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "bench/case_buffers.hpp"
+#include "bench/event_store.hpp"
 #include "bench/prepare.hpp"
 #include "bench/rank_result.hpp"
 #include "bench/sample_plan.hpp"
@@ -22,10 +23,14 @@ class Sampler {
  public:
     Sampler(
         const Case& point, const Experiment& experiment, PreparedCase& prepared,
-        std::unique_ptr<CaseBuffers> buffers, StartGate& gate, int rank, const clock::HostClock& clock = {}
+        std::unique_ptr<CaseBuffers> buffers, StartGate& gate, int rank, EventStore& store,
+        const clock::HostClock& clock = {}
     );
 
+    /// Events go to the store.
     [[nodiscard]] RankResult run();
+    /// The samples that there are, where run() threw.
+    [[nodiscard]] std::span<const trace::SampleRow> samples() const { return result_.samples; }
 
  private:
     void run_cold();
@@ -43,6 +48,7 @@ class Sampler {
     std::unique_ptr<CaseBuffers> buffers_;
     StartGate& gate_;
     int rank_;
+    EventStore& store_;
     std::int64_t clock_offset_ns_, clock_error_ns_;
     engine::EventLog events_{0};
     RankResult result_;

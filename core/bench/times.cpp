@@ -93,8 +93,7 @@ std::vector<Span> timed_spans(const std::vector<RankResult>& results, trace::Cas
 double waited_share(const std::vector<RankResult>& results, std::int32_t side_by_side) {
     double waited = 0, all = 0;
     for (const RankResult& result : results) {
-        for (const trace::EventRow& e : result.events)
-            waited += static_cast<double>(e.wait_data_ns + e.wait_credit_ns);
+        waited += result.waited_ns;
         for (const trace::SampleRow& s : result.samples) {
             if (!s.traced) continue;
             all += static_cast<double>(
@@ -107,8 +106,8 @@ double waited_share(const std::vector<RankResult>& results, std::int32_t side_by
 
 /// Events of the busiest rank in one operation, that are recorded one after the other.
 double events_in_a_row(const std::vector<RankResult>& results, std::int32_t side_by_side) {
-    std::size_t most = 0;
-    for (const RankResult& result : results) most = std::max(most, result.events.size());
+    std::int64_t most = 0;
+    for (const RankResult& result : results) most = std::max(most, result.events_kept);
     const RankResult& first = results.front();
     const auto traced = std::ranges::count(first.samples, true, &trace::SampleRow::traced);
     return static_cast<double>(most) / static_cast<double>(traced * first.traced_ops * side_by_side);

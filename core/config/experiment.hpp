@@ -44,6 +44,7 @@ struct TraceSettings {
     bool enabled = true;
     std::int64_t iterations = 2;
     std::int64_t max_events_per_rank = 1'000'000;
+    std::int64_t max_events_in_memory = 1'000'000;  ///< of a rank; older ones wait in a file
 };
 
 struct Timeouts {

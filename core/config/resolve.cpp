@@ -277,6 +277,7 @@ TraceSettings read_trace(const Node& node) {
         .enabled = node.at("enabled").boolean,
         .iterations = node.at("iterations").integer,
         .max_events_per_rank = node.at("max_events_per_rank").integer,
+        .max_events_in_memory = node.at("max_events_in_memory").integer,
     };
 }
 

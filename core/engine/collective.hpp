@@ -27,8 +27,8 @@ struct RawEvent {
     std::int64_t begin_ticks = 0, ready_ticks = 0, end_ticks = 0;  ///< as read from the engine's clock
 };
 
-/// Fixed memory for the events of one rank: nothing is allocated on the timed path. When it is full the
-/// newest events are dropped and counted.
+/// Fixed memory for the events of one rank and operation: nothing is allocated on the timed path. When it is
+/// full the newest events are dropped and counted.
 class EventLog {
  public:
     explicit EventLog(std::int64_t capacity) : events_(static_cast<std::size_t>(capacity)) {}
@@ -53,6 +53,11 @@ class EventLog {
         std::fill_n(events_.data() + size_, std::min(count, events_.size() - size_), RawEvent{});
     }
     [[nodiscard]] std::int64_t dropped() const { return dropped_; }
+    /// For the next operation.
+    void clear() {
+        size_ = 0;
+        dropped_ = 0;
+    }
 
  private:
     std::vector<RawEvent> events_;  // zeroed, so that its pages are there before the run

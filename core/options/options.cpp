@@ -32,7 +32,7 @@ constexpr std::array bindings{"none", "hwthread", "core", "numa", "socket", "pac
 struct Refusal {
     std::string_view word, reason;
 };
-constexpr std::array future_commands{"convert", "doctor", "simulate"};
+constexpr std::array future_commands{"doctor", "simulate"};
 constexpr std::array<Refusal, 4> refused_options{{
     {"-g", "one rank drives one device: leave -g out and start the ranks with mpirun -np N"},
     {"--ngpus", "one rank drives one device: leave --ngpus out and start the ranks with mpirun -np N"},
@@ -282,6 +282,13 @@ void read_conform(const Page& page, const Parsed& parsed, Options& options) {
     options.virtual_ranks = ranks_of(page, parsed.values, "virtual-ranks", most_virtual_ranks);
 }
 
+void read_convert(const Page& page, const Parsed& parsed, Options& options) {
+    expect_arguments(page, parsed, 1, parsed.arguments.size());
+    options.subjects = parsed.arguments;
+    options.output = text_of(parsed.values, "output");
+    options.force = given(parsed.values, "force");
+}
+
 Options read_page(const Page& page, const Parsed& parsed) {
     Options options = common_options(page, parsed);
     switch (page.command) {
@@ -297,6 +304,9 @@ Options read_page(const Page& page, const Parsed& parsed) {
             break;
         case Command::conform:
             read_conform(page, parsed, options);
+            break;
+        case Command::convert:
+            read_convert(page, parsed, options);
             break;
         default:
             expect_arguments(page, parsed, 0, 0);

@@ -14,7 +14,7 @@
 /// The command line as a plain value. Nothing here starts, reads or prints anything.
 namespace ringscope::options {
 
-enum class Command { run, list, describe, validate, conform, help, version };
+enum class Command { run, list, describe, validate, conform, convert, help, version };
 
 struct Options {
     Command command = Command::help;
@@ -22,7 +22,7 @@ struct Options {
 
     std::optional<std::string> config;  ///< run, validate
     std::vector<std::string> set;       ///< run: "key.path=value", in the order given
-    std::optional<std::string> output;  ///< run
+    std::optional<std::string> output;  ///< run, convert
     bool force = false;
     bool json = false;  ///< run, list, describe, validate, conform
     bool csv = false;
@@ -36,7 +36,7 @@ struct Options {
     std::optional<int> virtual_ranks;  ///< so many ranks as threads of this one process, for correctness
     Letters letters;                   ///< run without a file; the configuration reads and checks the values
 
-    std::vector<std::string> subjects;  ///< conform: ids of algorithms, files of plugins
+    std::vector<std::string> subjects;  ///< conform: ids of algorithms, files of plugins; convert: spills
     bool full = false;                  ///< conform
     std::string engine = "auto";        ///< conform
 

@@ -13,7 +13,7 @@ namespace po = boost::program_options;
 namespace ringscope::options {
 namespace {
 
-constexpr std::array<Page, 5> all_pages{{
+constexpr std::array<Page, 6> all_pages{{
     {Command::run, "run", "", "mpirun -np N ringscope run [CONFIG.yaml] [OPTION]...",
      "run a sweep of all-reduce algorithms, verify every timed result and trace it",
      "  mpirun -np 4 ringscope run configs/quickstart.yaml\n"
@@ -38,6 +38,10 @@ constexpr std::array<Page, 5> all_pages{{
      "  ringscope conform ring-simple\n"
      "  mpirun -np 4 ringscope conform ring-simple --full\n"
      "  ringscope conform build/plugins/mine.so --virtual-ranks 3\n"},
+    {Command::convert, "convert", "a SPILL", "ringscope convert SPILL... [OPTION]...",
+     "make a trace file of what a run left that did not end in order",
+     "  ringscope convert data/quickstart.h5.spill*\n"
+     "  ringscope convert data/quickstart.h5.spill* --output rescued.h5\n"},
 }};
 
 constexpr std::string_view exit_codes =
@@ -90,6 +94,12 @@ void add_conform(po::options_description& options) {
     add_ranks(options);
 }
 
+void add_convert(po::options_description& options) {
+    options.add_options()(
+        "output", text("FILE.h5"), "write the file there; by default the name of the log without .spill"
+    )("force", flag(), "replace an existing file");
+}
+
 // The long names are those of nccl-tests, so that its command lines work.
 void add_letters(po::options_description& options) {
     options.add_options()("minbytes,b", text("SIZE"), "smallest size (with -b ... -a no file is given)")(
@@ -131,6 +141,7 @@ void add_own(Command command, po::options_description& options) {
     if (command == Command::list || command == Command::validate) add_json(options);
     if (command == Command::describe) add_describe(options);
     if (command == Command::conform) add_conform(options);
+    if (command == Command::convert) add_convert(options);
 }
 
 }  // namespace

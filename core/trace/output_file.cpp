@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/output_file.hpp"
 
-#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -16,6 +14,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "trace/descriptor.hpp"
 
 namespace ringscope::trace {
 namespace {
@@ -30,21 +29,6 @@ namespace fs = std::filesystem;
 [[noreturn]] void fail_system(const std::string& what) {
     fail(what + ": " + std::generic_category().message(errno) + "; choose another place with --output");
 }
-
-class Descriptor {
- public:
-    Descriptor(const std::string& path, int flags) : fd_{::open(path.c_str(), flags | O_CLOEXEC)} {}
-    ~Descriptor() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    [[nodiscard]] int get() const { return fd_; }
-    [[nodiscard]] bool valid() const { return fd_ >= 0; }
-
- private:
-    int fd_;
-};
 
 std::string parent_of(const std::string& path) {
     const fs::path parent = fs::path{path}.parent_path();

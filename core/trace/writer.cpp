@@ -148,8 +148,8 @@ class TraceWriter::Contents {
     std::unique_ptr<Tables> tables_;  // declared after the file, so closed before it
 };
 
-TraceWriter::TraceWriter(std::string path, const RunInfo& run, bool force)
-    : path_{std::move(path)}, partial_{partial_name(path_)}, force_{force} {
+TraceWriter::TraceWriter(std::string path, const RunInfo& run, bool force, Making making)
+    : path_{std::move(path)}, partial_{partial_name(path_)}, run_uuid_{run.run_uuid}, force_{force} {
     refuse_existing(path_, force_);
     make_parent(path_);
     remove_stale(partial_);
@@ -158,7 +158,9 @@ TraceWriter::TraceWriter(std::string path, const RunInfo& run, bool force)
     guarded("create", [&] {
         contents_ = std::make_unique<Contents>(partial_);
         contents_->write_start(run);
+        if (making == Making::recovered) contents_->set_verdict("recovered", true);
     });
+    if (making == Making::measured) open_log(run);
 }
 
 TraceWriter::~TraceWriter() {
@@ -190,11 +192,25 @@ void TraceWriter::append(const std::vector<MachineRow>& rows) {
     append_to("/machine", rows);
 }
 
-void TraceWriter::flush() {
+/// Once the partial file is ours: of two runs that start at once, the other one is refused before this.
+void TraceWriter::open_log(const RunInfo& run) {
+    remove_spills(path_);
+    log_.emplace(log_name(path_), SpillOrigin{.is_log = true, .rank = 0, .run_uuid = run.run_uuid});
+    log_->append(std::span{&run, 1});
+    log_->append(std::span{run.ranks});
+    log_->append(std::span{run.facts});
+}
+
+void TraceWriter::begin_case(const CaseRow& row) {
+    if (log_) log_->append(std::span{&row, 1});
+}
+
+void TraceWriter::finish_case(std::int32_t case_index) {
+    if (log_) log_->finish_case(case_index);
     guarded("flush", [&] { open_contents().flush(); });
 }
 
-void TraceWriter::finish(bool lossy) {
+void TraceWriter::finish(bool lossy, Log log) {
     guarded("finish", [&] {
         open_contents().set_verdict("lossy", lossy);
         contents_->flush();
@@ -204,12 +220,14 @@ void TraceWriter::finish(bool lossy) {
     });
     refuse_existing(path_, force_);  // another program may have put a file there while we measured
     publish(partial_, path_);
+    if (log_ && log == Log::removed) log_->remove();
 }
 
 template <typename Row>
 void TraceWriter::append_to(const char* group, const std::vector<Row>& rows) {
     RowTable<Row>& table = open_contents().table<Row>();
     require_space(partial_, table.bytes_of(rows) + metadata_bytes);
+    if (log_) log_->append(std::span{rows});
     guarded(std::string{"write rows to "} + group + " of", [&] { table.append(rows); });
 }
 

@@ -103,8 +103,9 @@ class Folder:
     def set_aside(self, launch: Launch) -> None:
         """Move what another launch left to where it is in nobody's way."""
         output = self.output(launch)
-        for left in (output, output.with_name(output.name + ".partial")):
-            if left.is_file():
+        ours = (output.name, f"{output.name}.partial", f"{output.name}.spill")
+        for left in sorted(output.parent.iterdir()):
+            if left.name.startswith(ours[2]) or left.name in ours[:2]:
                 os.replace(left, self.path / "failed" / left.name)
 
     def create(self, experiments: list[Experiment]) -> None:

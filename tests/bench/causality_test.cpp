@@ -4,7 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
+#include <span>
+#include <vector>
 
 namespace ringscope::bench {
 namespace {
@@ -42,7 +43,13 @@ std::vector<EventRow> shifted(std::vector<EventRow> events, int rank, std::int64
     return events;
 }
 
-constexpr std::array<std::int64_t, 2> error{0, 710};
+const std::vector<std::int64_t> error{0, 710};
+
+Causality check_causality(const std::vector<EventRow>& events, const std::vector<std::int64_t>& error_ns) {
+    CausalityCheck check{error_ns};
+    check.add(events);
+    return check.found();
+}
 
 TEST(Causality, MessagesInOrder_HoldAndAreDecisive) {
     const Causality found = check_causality(two_messages(), error);
@@ -50,6 +57,25 @@ TEST(Causality, MessagesInOrder_HoldAndAreDecisive) {
     EXPECT_EQ(found.decisive, 2);
     EXPECT_EQ(found.violations, 0);
     EXPECT_EQ(found.first, "");
+}
+
+/// An iteration may come in parts, of which one has the sends and another the receives; ends of an iteration
+/// that is over wait for nothing.
+TEST(Causality, PartsOfAnIteration_AreTheSame) {
+    std::vector<EventRow> events = two_messages();
+    events.push_back(end_of(Direction::send, 0, 1, 7, 5));
+    for (EventRow e : two_messages()) {
+        e.iteration = 1;
+        events.push_back(e);
+    }
+    for (const std::size_t length : {1U, 2U, 3U, 9U}) {
+        CausalityCheck check{error};
+        for (std::size_t at = 0; at < events.size(); at += length)
+            check.add(std::span{events}.subspan(at, std::min(length, events.size() - at)));
+        EXPECT_EQ(check.found().pairs, 4);
+        EXPECT_EQ(check.found().decisive, 4);
+        EXPECT_EQ(check.found().violations, 0);
+    }
 }
 
 /// Both signs: one direction or the other becomes impossible.

@@ -48,10 +48,16 @@ std::vector<trace::EventRow> iteration_of(std::int64_t iteration) {
     return events;
 }
 
+TracedTraffic traced(const std::vector<trace::EventRow>& events) {
+    TracedTraffic traffic;
+    traffic.add(events);
+    return traffic;
+}
+
 TEST(Ledger, AllAgree_NoDifferences) {
     std::vector<trace::EventRow> events = iteration_of(3);
     for (const auto& e : iteration_of(4)) events.push_back(e);
-    const Ledger ledger = make_ledger(7, two_links(), events, 1, false);
+    const Ledger ledger = make_ledger(7, two_links(), traced(events), 1, false);
     EXPECT_THAT(ledger.differences, IsEmpty());
     ASSERT_EQ(ledger.rows.size(), 2U);
     const trace::TrafficRow& row = ledger.rows[0];
@@ -70,17 +76,31 @@ TEST(Ledger, SampleOfSeveralOperations_HoldsAsManyTimesTheBytes) {
     for (int operation = 0; operation < 3; ++operation) {
         for (const auto& e : iteration_of(3)) events.push_back(e);
     }
-    const Ledger ledger = make_ledger(0, two_links(), events, 3, false);
+    const Ledger ledger = make_ledger(0, two_links(), traced(events), 3, false);
     EXPECT_THAT(ledger.differences, IsEmpty());
     EXPECT_EQ(ledger.rows[0].traced_payload, 100);
-    EXPECT_THAT(make_ledger(0, two_links(), events, 2, false).differences, Not(IsEmpty()));
+    EXPECT_THAT(make_ledger(0, two_links(), traced(events), 2, false).differences, Not(IsEmpty()));
+}
+
+/// Slices of any length, as they come from the ranks.
+TEST(Ledger, FedSliceBySlice_IsTheSame) {
+    std::vector<trace::EventRow> events = iteration_of(3);
+    for (const auto& e : iteration_of(4)) events.push_back(e);
+    for (const std::size_t length : {1U, 5U, 11U}) {
+        TracedTraffic traffic;
+        for (std::size_t at = 0; at < events.size(); at += length)
+            traffic.add(std::span{events}.subspan(at, std::min(length, events.size() - at)));
+        const Ledger ledger = make_ledger(7, two_links(), traffic, 1, false);
+        EXPECT_THAT(ledger.differences, IsEmpty());
+        EXPECT_EQ(ledger.rows.at(0).traced_payload, 100);
+    }
 }
 
 TEST(Ledger, RowOff16_NamesLinkIterationAndBoth) {
     std::vector<trace::EventRow> events = iteration_of(3);
     for (const auto& e : iteration_of(4)) events.push_back(e);
     events[6].payload_bytes += 16;
-    const Ledger ledger = make_ledger(0, two_links(), events, 1, false);
+    const Ledger ledger = make_ledger(0, two_links(), traced(events), 1, false);
     EXPECT_THAT(ledger.differences, ElementsAre("link 0 -> 1: sent bytes in iteration 4 116, declared 100"));
     EXPECT_EQ(ledger.rows[0].traced_payload, 116);
 }
@@ -89,7 +109,7 @@ TEST(Ledger, ReceiverOff16_IsSeenThoughTheSenderAgrees) {
     std::vector<trace::EventRow> events = iteration_of(0);
     events[1].payload_bytes -= 16;
     EXPECT_THAT(
-        make_ledger(0, two_links(), events, 1, false).differences,
+        make_ledger(0, two_links(), traced(events), 1, false).differences,
         ElementsAre("link 0 -> 1: received bytes in iteration 0 84, declared 100")
     );
 }
@@ -98,7 +118,7 @@ TEST(Ledger, WireOff8_IsSeenThoughThePayloadAgrees) {
     std::vector<trace::EventRow> events = iteration_of(0);
     events[4].wire_bytes += 8;
     EXPECT_THAT(
-        make_ledger(0, two_links(), events, 1, false).differences,
+        make_ledger(0, two_links(), traced(events), 1, false).differences,
         ElementsAre("link 1 -> 0: sent wire bytes in iteration 0 128, declared 120")
     );
 }
@@ -107,7 +127,7 @@ TEST(Ledger, MessageLost_IsSeen) {
     std::vector<trace::EventRow> events = iteration_of(0);
     events.erase(events.begin());
     EXPECT_THAT(
-        make_ledger(0, two_links(), events, 1, false).differences,
+        make_ledger(0, two_links(), traced(events), 1, false).differences,
         ElementsAre(HasSubstr("sent bytes in iteration 0 36"), HasSubstr("sent wire bytes in iteration 0 72"))
     );
 }
@@ -116,7 +136,7 @@ TEST(Ledger, LinkThatNobodyDeclared_GetsARowAndADifference) {
     PreparedCase prepared = two_links();
     for (auto* bytes : {&prepared.declared->payload, &prepared.declared->wire, &*prepared.closed_form})
         bytes->at(1, 0) = 0;
-    const Ledger ledger = make_ledger(0, prepared, iteration_of(0), 1, false);
+    const Ledger ledger = make_ledger(0, prepared, traced(iteration_of(0)), 1, false);
     ASSERT_EQ(ledger.rows.size(), 2U);
     EXPECT_EQ(ledger.rows[1].traced_payload, 60);
     EXPECT_EQ(ledger.differences.size(), 4U);
@@ -133,7 +153,7 @@ TEST(Ledger, ClosedFormOff16_IsSeenWithoutATrace) {
 TEST(Ledger, NoClosedForm_IsNotCompared) {
     PreparedCase prepared = two_links();
     prepared.closed_form.reset();
-    const Ledger ledger = make_ledger(0, prepared, iteration_of(0), 1, false);
+    const Ledger ledger = make_ledger(0, prepared, traced(iteration_of(0)), 1, false);
     EXPECT_THAT(ledger.differences, IsEmpty());
     EXPECT_EQ(ledger.rows[0].closed_form, trace::not_available);
 }
@@ -141,7 +161,7 @@ TEST(Ledger, NoClosedForm_IsNotCompared) {
 TEST(Ledger, EventsDropped_NoTracedAccount) {
     std::vector<trace::EventRow> events = iteration_of(0);
     events.pop_back();
-    const Ledger ledger = make_ledger(0, two_links(), events, 1, true);
+    const Ledger ledger = make_ledger(0, two_links(), traced(events), 1, true);
     EXPECT_THAT(ledger.differences, IsEmpty());
     EXPECT_EQ(ledger.rows[0].traced_payload, trace::not_available);
 }

@@ -59,9 +59,13 @@ class Spoiling final : public engine::Collective {
 
 using Wrap = std::function<void(int rank, PreparedCase&)>;
 
-std::vector<RankResult> sample(const Experiment& experiment, std::size_t which, const Wrap& wrap = {}) {
+struct Sampled : RankResult {
+    std::vector<trace::EventRow> events;
+};
+
+std::vector<Sampled> sample(const Experiment& experiment, std::size_t which, const Wrap& wrap = {}) {
     const std::vector<Case> cases = expand(experiment);
-    std::vector<RankResult> results(2);
+    std::vector<Sampled> results(2);
     bootstrap::run_as_threads(2, [&](Bootstrap& bootstrap) {
         const int rank = bootstrap.rank();
         engine::host::HostEngine host{bootstrap, {.wait_ns = 20'000'000'000, .oversubscribed = true}};
@@ -75,8 +79,11 @@ std::vector<RankResult> sample(const Experiment& experiment, std::size_t which, 
         auto buffers = std::make_unique<HostBuffers>(
             cases[which], std::move(verifier), rank, operations_per_sample(cases[which], experiment, false)
         );
-        Sampler sampler{cases[which], experiment, prepared, std::move(buffers), gate, rank};
-        results[static_cast<std::size_t>(rank)] = sampler.run();
+        EventStore store{experiment.trace.max_events_in_memory, {}};
+        Sampler sampler{cases[which], experiment, prepared, std::move(buffers), gate, rank, store};
+        Sampled& result = results[static_cast<std::size_t>(rank)];
+        static_cast<RankResult&>(result) = sampler.run();
+        result.events = store.take(store.size());
         bootstrap.barrier();
     });
     return results;
@@ -115,7 +122,7 @@ TEST(Sampler, Isolated_ColdWarmupThenTracedBetweenTimed) {
 /// A ring of two: 3 ops with 4 messages per rank and iteration.
 TEST(Sampler, TracedIterations_GiveTheirEventsInside) {
     const auto results = sample(experiment_of(two_cases), 0);
-    for (const RankResult& result : results) {
+    for (const Sampled& result : results) {
         ASSERT_THAT(result.events, SizeIs(2 * 4));
         for (const trace::EventRow& e : result.events) {
             const trace::SampleRow& sample = result.samples[static_cast<std::size_t>(e.iteration)];

@@ -31,7 +31,7 @@ sweep:
   ops: [sum]
   in_place: [false]
 measure: {warmup: 5, iterations: 20, mode: [isolated], start: auto, cold_start: true}
-trace:   {enabled: true, iterations: 2, max_events_per_rank: 1000000}
+trace:   {enabled: true, iterations: 2, max_events_per_rank: 1000000, max_events_in_memory: 1000000}
 machine: {enabled: true}
 verify:  {mode: exact}
 timeout: {wait: 10s, case: 60s}
@@ -66,6 +66,7 @@ TEST(Parse, defaults_are_those_of_the_types) {
     EXPECT_EQ(e.trace.enabled, expected.trace.enabled);
     EXPECT_EQ(e.trace.iterations, expected.trace.iterations);
     EXPECT_EQ(e.trace.max_events_per_rank, expected.trace.max_events_per_rank);
+    EXPECT_EQ(e.trace.max_events_in_memory, expected.trace.max_events_in_memory);
     EXPECT_EQ(e.machine, expected.machine);
     EXPECT_EQ(e.verify, expected.verify);
     EXPECT_EQ(e.timeout.wait_ns, expected.timeout.wait_ns);
@@ -84,7 +85,7 @@ sweep:
   in_place: [true, false]
   offsets: [1, 64]
 measure: {warmup: 0, iterations: 1e3, mode: back-to-back, start: barrier, cold_start: false}
-trace: {enabled: false, iterations: 0, max_events_per_rank: 7}
+trace: {enabled: false, iterations: 0, max_events_per_rank: 7, max_events_in_memory: 6}
 machine: {enabled: false}
 verify: {mode: real}
 timeout: {wait: 250us, case: 1.5s}
@@ -106,6 +107,7 @@ output: null
     EXPECT_FALSE(e.measure.cold_start);
     EXPECT_FALSE(e.trace.enabled);
     EXPECT_EQ(e.trace.max_events_per_rank, 7);
+    EXPECT_EQ(e.trace.max_events_in_memory, 6);
     EXPECT_FALSE(e.machine);
     EXPECT_EQ(e.verify, VerifyMode::real);
     EXPECT_EQ(e.timeout.wait_ns, 250'000);
@@ -536,6 +538,7 @@ trace:
   enabled: true
   iterations: 2
   max_events_per_rank: 1000000
+  max_events_in_memory: 1000000
 machine:
   enabled: true
 verify:

@@ -201,7 +201,7 @@ TEST(writer, event_batches_across_chunks_keep_order) {
         for (std::size_t begin = 0; begin < all.size(); begin += 50'000) {
             const auto first = all.begin() + static_cast<std::ptrdiff_t>(begin);
             writer.append(std::vector<EventRow>{first, first + 50'000});
-            writer.flush();
+            writer.finish_case(0);
         }
     });
     EXPECT_EQ(integers(file, "/events/row"), counting(150'000, 0));
@@ -278,7 +278,7 @@ TEST(writer, final_name_appears_only_at_the_end) {
     const Folder folder;
     TraceWriter writer{folder.file("run.h5"), run_info(), false};
     writer.append(events(10));
-    writer.flush();
+    writer.finish_case(0);
     EXPECT_FALSE(std::filesystem::exists(folder.file("run.h5")));
     EXPECT_TRUE(std::filesystem::exists(folder.file("run.h5.partial")));
     writer.finish(false);
@@ -303,7 +303,8 @@ TEST(writer, use_after_finish_is_a_fault_of_the_program) {
     TraceWriter writer{folder.file("run.h5"), run_info(), false};
     writer.finish(false);
     for (const auto& use : std::vector<std::function<void()>>{
-             [&] { writer.append(events(1)); }, [&] { writer.flush(); }, [&] { writer.finish(false); }}) {
+             [&] { writer.append(events(1)); }, [&] { writer.finish_case(0); },
+             [&] { writer.finish(false); }}) {
         try {
             use();
             ADD_FAILURE() << "nothing was thrown";

@@ -91,7 +91,8 @@ def one_sample_per_rank(run: Run) -> list[str]:
     found = _first_of_each_case(
         twice, lambda row: f"iteration {row.iteration}, rank {row.rank}: more than one sample"
     )
-    times = metrics.sample_times(run.samples)
+    samples = run.samples[~run.samples["case"].isin(_unfinished_cases(run))]
+    times = metrics.sample_times(samples)
     incomplete = times[times["ranks"] != run.world_size]
     return found + _first_of_each_case(
         incomplete,
@@ -248,12 +249,18 @@ def link_traffic(run: Run) -> list[str]:
     return [metrics.describe_difference(row) for row in links[~links["equal"]].itertuples(index=False)]
 
 
+def _unfinished_cases(run: Run) -> pd.Series:
+    """Give the cases of a recovered file within which the run ended: they may lack any of their rows."""
+    unfinished = run.cases["status"].isin(["failed", "timeout"]) & bool(run.attributes["recovered"])
+    return run.cases.loc[unfinished, "case"]
+
+
 def _whole_events(run: Run) -> pd.DataFrame:
-    """Leave out the events of cases that lost some and of iterations that were aborted."""
+    """Leave out the events of cases that lost some or did not end, and of iterations that were aborted."""
     samples, cases = run.samples, run.cases
     aborted = samples.loc[samples["state"].isin(_BROKEN), ["case", "iteration"]].drop_duplicates()
     lossy = cases.loc[cases["events_dropped"] > 0, "case"]
-    events = run.events[~run.events["case"].isin(lossy)]
+    events = run.events[~run.events["case"].isin(pd.concat([lossy, _unfinished_cases(run)]))]
     marked = events.merge(aborted, on=["case", "iteration"], how="left", indicator=True)
     return marked[marked["_merge"] == "left_only"].drop(columns="_merge").reset_index(drop=True)
 

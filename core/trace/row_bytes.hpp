@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The ringscope authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/rows.hpp"
+
+/// Rows as bytes, for the way to rank 0 and for spills. A field is written as its difference from the row
+/// before, which makes an event of 184 bytes about 35.
+namespace ringscope::trace {
+
+/// Defined for every row type of rows.hpp; of a RunInfo the lists are left out, they are rows themselves.
+template <typename Row>
+[[nodiscard]] std::string to_bytes(std::span<const Row> rows);
+
+/// Throws Error (output) where these are not the bytes of `count` rows.
+template <typename Row>
+[[nodiscard]] std::vector<Row> from_bytes(std::string_view bytes, std::int64_t count);
+
+}  // namespace ringscope::trace

@@ -1,0 +1,407 @@
+# SPDX-FileCopyrightText: The ringscope authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a run leaves that is killed, or that has no room: every case that was written reads back.
+
+RINGSCOPE_KILL_MOMENTS says how many runs are killed, 9 where nothing is said.
+"""
+
+import os
+import random
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+import pytest
+from program import (
+    PROGRAM,
+    attributes,
+    call,
+    finish,
+    lint,
+    mpirun_words,
+    ringscope,
+    run,
+    start,
+    table,
+    write_yaml,
+)
+
+RANKS = 2
+MOMENTS = int(os.environ.get("RINGSCOPE_KILL_MOMENTS", "9"))
+
+# Short measurements of many messages: most of the time goes into writing.
+WRITING = """
+sweep:
+  algorithms: [{{id: ring-simple, params: {{slots: 4, slot_bytes: 1KiB, channels: 1}}}}]
+  sizes: {{from: 60KiB, to: 69KiB, step: 1KiB}}
+measure: {{warmup: 0, iterations: 1, cold_start: false, start: barrier}}
+trace: {{iterations: 40, max_events_in_memory: 3000}}
+timeout: {{wait: 5s}}
+output: {output}
+"""
+
+
+@dataclass
+class Run:
+    """A run that goes on, with what it says on stderr in a file."""
+
+    process: subprocess.Popen
+    output: Path
+    told: Path
+
+    def lines(self) -> list[str]:
+        return self.told.read_text(encoding="utf-8").splitlines()
+
+    def written(self) -> set[int]:
+        return {
+            int(m[1])
+            for m in map(re.compile(r"case (\d+): written").fullmatch, self.lines())
+            if m
+        }
+
+    def is_writing(self) -> bool:
+        """Whether the last thing said of a case is that it is being written."""
+        said = [line for line in self.lines() if line.startswith("case ")]
+        return bool(said) and said[-1].endswith("writing")
+
+    def wait_for_first_case(self) -> None:
+        deadline = time.monotonic() + 30
+        while "case 0: writing" not in self.lines():
+            assert time.monotonic() < deadline and self.process.poll() is None, (
+                self.lines()
+            )
+            time.sleep(0.005)
+
+    def ranks(self) -> dict[int, int]:
+        """The process of each rank."""
+        pids = (
+            Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+            .read_text()
+            .split()
+        )
+        found = {}
+        for pid in pids:
+            rank = re.search(
+                rb"OMPI_COMM_WORLD_RANK=(\d+)",
+                Path(f"/proc/{pid}/environ").read_bytes(),
+            )
+            if rank:
+                found[int(rank[1])] = int(pid)
+        return found
+
+    def spills(self) -> list[Path]:
+        return sorted(self.output.parent.glob(self.output.name + ".spill*"))
+
+
+def begin(folder: Path, text: str = WRITING) -> Run:
+    folder.mkdir()
+    output = folder / "run.h5"
+    file = write_yaml(folder, text.format(output=output))
+    told = folder / "stderr"
+    told.touch()
+    words = shlex.join(
+        str(word) for word in [*mpirun_words(RANKS), PROGRAM, "run", file, "-v"]
+    )
+    process = start("bash", "-c", f"exec {words} > {folder}/stdout 2> {told}")
+    return Run(process, output, told)
+
+
+def end(ran: Run, pids: list[int]) -> None:
+    finish(ran.process, 30)
+    deadline = time.monotonic() + 20
+    while any(is_alive(pid) for pid in pids):
+        assert time.monotonic() < deadline, "a rank outlives its run"
+        time.sleep(0.02)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.fixture(name="seconds", scope="module")
+def fixture_seconds(tmp_path_factory) -> float:
+    """How long a run lasts from its first case on, if nobody disturbs it."""
+    ran = begin(tmp_path_factory.mktemp("whole") / "run")
+    ran.wait_for_first_case()
+    began = time.monotonic()
+    end(ran, [])
+    seconds = time.monotonic() - began
+    assert ran.written() == set(range(10)) and not ran.spills(), ran.lines()
+    assert lint(ran.output).code == 0
+    return seconds
+
+
+def rows_of(tables: dict, case: int) -> dict:
+    mine = numpy.asarray(tables["case"]) == case
+    return {
+        name: numpy.asarray(values)[mine].tolist()
+        for name, values in tables.items()
+        if name != "row"
+    }
+
+
+def assert_equal_cases(one: Path, other: Path, cases: set[int]) -> None:
+    for group in ("cases", "samples", "events", "traffic"):
+        first, second = table(one, group), table(other, group)
+        for case in cases:
+            # As text, because a NaN is not equal to itself.
+            assert str(rows_of(first, case)) == str(rows_of(second, case)), (
+                group,
+                case,
+            )
+            assert rows_of(first, case)["case"], (group, case)
+
+
+def check_what_is_left(ran: Run) -> None:
+    """The final file is whole or absent; the log gives all cases that were written, as the partial has them."""
+    written = ran.written()
+    partial = ran.output.with_name("run.h5.partial")
+    if ran.output.exists():
+        assert attributes(ran.output)["complete"] == 1
+        assert written <= set(table(ran.output, "cases")["case"])
+    if not ran.spills():
+        assert ran.output.exists()
+        return
+    recovered = ran.output.with_name("recovered.h5")
+    done = ringscope("convert", *ran.spills(), "--output", recovered).is_good()
+    assert attributes(recovered)["complete"] == attributes(recovered)["recovered"] == 1
+    statuses = table(recovered, "cases")
+    assert written <= {
+        c
+        for c, s in zip(statuses["case"], statuses["status"], strict=True)
+        if s == "ok"
+    }, done
+    if is_readable(partial):
+        assert_equal_cases(partial, recovered, written)
+    if ran.output.exists():
+        assert_equal_cases(ran.output, recovered, written)
+
+
+def is_readable(partial: Path) -> bool:
+    try:
+        for group in ("cases", "samples", "events", "traffic"):
+            table(partial, group)
+    except (OSError, RuntimeError, KeyError, ValueError):
+        return False
+    return True
+
+
+def kill(ran: Run, who: str, moment: float) -> bool:
+    """Kill mpirun or a rank some time after the first case began; say whether a case was being written."""
+    ran.wait_for_first_case()
+    ranks = ran.ranks()
+    time.sleep(moment)
+    try:
+        os.kill(ran.process.pid if who == "mpirun" else ranks[int(who)], signal.SIGKILL)
+    except ProcessLookupError:  # it has just ended
+        pass
+    writing = ran.is_writing()
+    end(ran, list(ranks.values()))
+    return writing
+
+
+@pytest.mark.parametrize("who", ["0", "1", "mpirun"])
+def test_killed_at_any_moment(tmp_path, seconds, who):
+    """At least a fifth of the moments meet a case that is being written: see WRITING."""
+    chance = random.Random(who)
+    count = -(-MOMENTS // 3)
+    met = 0
+    for i in range(count):
+        ran = begin(tmp_path / str(i))
+        moment = chance.uniform(0, seconds)
+        met += kill(ran, who, moment)
+        print(
+            f"run {i}, killed {moment:.3f} s after its first case began, written: {sorted(ran.written())}"
+        )
+        check_what_is_left(ran)
+    assert met >= count // 5
+    assert (
+        lint(ran.output.with_name("recovered.h5") if ran.spills() else ran.output).code
+        == 0
+    )
+
+
+def test_message_of_a_killed_rank_names_the_spills_and_the_command(tmp_path):
+    ran = begin(tmp_path / "run")
+    kill(ran, "0", 0.2)
+    [note] = [
+        line for line in ran.lines() if line.startswith("note: what was measured")
+    ]
+    command = re.search(r"ringscope (convert .*)", note)
+    assert command, note
+    done = call(
+        "bash", "-c", f"{shlex.quote(str(PROGRAM))} {command[1]}", seconds=20
+    ).is_good()
+    recovered = ran.output.with_name("run.h5.recovered.h5")
+    assert done.out.startswith(f"{recovered}: ") and " finished cases, " in done.out
+    assert attributes(recovered)["recovered"] == 1
+
+
+def test_told_to_end_a_rank_leaves_what_it_has_of_the_case(tmp_path):
+    text = """
+sweep: {{algorithms: [{{id: ring-simple, params: {{slots: 4, slot_bytes: 1KiB}}}}], sizes: [64KiB]}}
+measure: {{warmup: 0, iterations: 20, start: barrier}}
+trace: {{iterations: 100000}}
+timeout: {{wait: 5s}}
+output: {output}
+"""
+    ran = begin(tmp_path / "run", text)
+    deadline = time.monotonic() + 20
+    while not ran.spills():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    time.sleep(1)
+    os.kill(ran.process.pid, signal.SIGUSR1)
+    end(ran, [])
+    assert list(table(ran.output, "cases")["status"]) == ["timeout"]
+    assert [spill.name for spill in ran.spills()] == [
+        "run.h5.spill",
+        "run.h5.spill.0",
+        "run.h5.spill.1",
+    ]
+    recovered = ran.output.with_name("recovered.h5")
+    done = ringscope("convert", *ran.spills(), "--output", recovered).is_good()
+    assert "not finished: case 0" in done.out and "nothing is left" not in done.out
+    samples = table(recovered, "samples")
+    assert set(samples["rank"]) == {0, 1} and sum(samples["traced"]) > 0
+    assert set(table(recovered, "events")["rank"]) == {0, 1}
+    assert list(table(recovered, "cases")["status"]) == ["timeout"]
+    assert lint(recovered).code == 0, lint(recovered)
+
+
+def own_mounts() -> bool:
+    return call("unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt").code == 0
+
+
+def test_full_disk_keeps_what_was_written(tmp_path):
+    """A file system of 4 MiB, within which some of the cases fit."""
+    if not own_mounts():
+        pytest.skip("unshare -m is not permitted here")
+    small, kept = tmp_path / "small", tmp_path / "kept"
+    small.mkdir()
+    kept.mkdir()
+    file = write_yaml(
+        tmp_path,
+        WRITING.format(output=small / "run.h5").replace(
+            "iterations: 40", "iterations: 100"
+        ),
+    )
+    words = shlex.join(
+        str(w)
+        for w in [
+            *mpirun_words(RANKS),
+            "--mca",
+            "btl",
+            "self,tcp",
+            PROGRAM,
+            "run",
+            file,
+            "-v",
+        ]
+    )
+    script = f"mount -t tmpfs -o size=4m tmpfs {small} && {words}; code=$?; cp {small}/* {kept}; exit $code"
+    done = call("unshare", "-m", "bash", "-c", script)
+    done.complains(7, str(small / "run.h5."))
+    ran = Run(None, kept / "run.h5", tmp_path / "stderr")
+    ran.told.write_text(done.err, encoding="utf-8")
+    assert ran.written() and ran.spills() and not ran.output.exists()
+    check_what_is_left(ran)
+
+
+def test_full_shared_memory_ends_a_case_and_not_the_others(tmp_path):
+    if not own_mounts():
+        pytest.skip("unshare -m is not permitted here")
+    text = """
+sweep:
+  algorithms: [ring-simple, {{id: ring-simple, params: {{slots: 64, slot_bytes: 1MiB}}}}, ring-ll]
+  sizes: [64KiB]
+measure: {{warmup: 0, iterations: 1}}
+output: {output}
+"""
+    output = tmp_path / "run.h5"
+    file = write_yaml(tmp_path, text.format(output=output))
+    words = shlex.join(
+        str(w)
+        for w in [
+            *mpirun_words(RANKS),
+            "--mca",
+            "btl",
+            "self,tcp",
+            PROGRAM,
+            "run",
+            file,
+        ]
+    )
+    small = f"mount -t tmpfs -o size=32m tmpfs /dev/shm && exec {words}"
+    call("unshare", "-m", "bash", "-c", small).complains(5, "/dev/shm")
+    assert list(table(output, "cases")["status"]) == ["ok", "failed", "ok"]
+    assert attributes(output)["complete"] == 1 and lint(output).code == 0
+    assert not list(tmp_path.glob("*.spill*"))
+
+
+def test_log_that_cannot_be_made_is_an_error_before_anything_is_measured(tmp_path):
+    output = tmp_path / "run.h5"
+    (tmp_path / "run.h5.spill" / "folder").mkdir(parents=True)
+    done = run(RANKS, write_yaml(tmp_path, WRITING.format(output=output)))
+    done.complains(7, "run.h5.spill")
+    assert not output.exists()
+
+
+MEMORY = "import resource, subprocess, sys; code = subprocess.call(sys.argv[1:]); "
+MEMORY += "print('peak', resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(code)"
+
+# 3840 events of each rank in an iteration.
+MANY = """
+sweep: {{algorithms: [{{id: ring-simple, params: {{slots: 64, slot_bytes: 256, channels: 1}}}}], sizes: [960KiB]}}
+measure: {{warmup: 0, iterations: 1, start: barrier}}
+trace: {{iterations: {iterations}, max_events_in_memory: {held}}}
+output: {output}
+"""
+
+
+def peak_bytes(folder: Path, iterations: int, held: int) -> int:
+    """The largest memory that a process of the run ever had."""
+    output = folder / f"{iterations}-{held}.h5"
+    file = write_yaml(
+        folder, MANY.format(iterations=iterations, held=held, output=output)
+    )
+    done = call(
+        sys.executable,
+        "-c",
+        MEMORY,
+        *mpirun_words(RANKS),
+        PROGRAM,
+        "run",
+        file,
+        "--json",
+    ).is_good()
+    assert list(table(output, "cases")["events_written"]) == [RANKS * 3840 * iterations]
+    assert not list(folder.glob("*.spill*"))
+    return 1024 * int(re.search(r"peak (\d+)", done.out)[1])
+
+
+def test_events_past_the_limit_take_no_memory(tmp_path):
+    """60 iterations are 230400 events of each rank, 42 MB; all of them in memory, or few."""
+    base = peak_bytes(tmp_path, 2, 4000)
+    growth = peak_bytes(tmp_path, 60, 4000) - base
+    assert growth < 25 << 20
+    assert peak_bytes(tmp_path, 60, 1_000_000) - base > growth + (20 << 20)
+
+
+def test_convert_says_what_is_no_spill(tmp_path):
+    empty, other = tmp_path / "empty.h5.spill", tmp_path / "other.h5.spill"
+    empty.touch()
+    other.write_text("a text", encoding="utf-8")
+    ringscope("convert", empty).complains(7, "empty.h5.spill", "is empty")
+    ringscope("convert", other).complains(7, "other.h5.spill", "is no spill")
+    ringscope("convert", tmp_path / "absent").complains(7, "absent", "No such file")
+    ringscope("convert").complains(2, "SPILL")
