@@ -14,7 +14,7 @@ namespace {
 
 using trace::EventRow;
 
-constexpr std::int64_t slice = 65536;  // events of all ranks that travel at a time: some 10 MB at rank 0
+constexpr std::int64_t slice = 65536;  // events of all ranks that travel at a time: some 40 MB at rank 0
 
 std::vector<Numbers> share(bootstrap::Bootstrap& bootstrap, const Numbers& mine) {
     ByteWriter bytes;
