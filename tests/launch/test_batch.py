@@ -348,9 +348,9 @@ def test_first_interrupt_lets_the_launch_finish(place):
 def test_second_interrupt_ends_the_launch_kindly_and_a_third_kills_it(place):
     file = place.write("x", "{np: 1, launches: 2}")
     forever = "while :; do sleep 0.05; done"
-    place.do(0, f"trap 'echo spilled >\"$output\"; exit 4' USR1; {READY} {forever}")
+    place.do(0, f"trap 'echo whole >\"$output\"; echo rest >\"$output.spill.1\"; exit 4' USR1; {READY} {forever}")
     assert interrupted(place, signal.SIGINT, 2, file, "--seed", 1) == 130
-    assert [file.read_text() for file in place.folder.glob("failed/*")] == ["spilled\n"]
+    assert [file.read_text() for file in sorted(place.folder.glob("failed/*"))] == ["whole\n", "rest\n"]
     assert place.states() == ["interrupted", "waiting"]
     place.do(0, f"trap '' USR1 TERM; {READY} {forever}")
     assert interrupted(place, signal.SIGTERM, 3, file, "--resume") == 130
