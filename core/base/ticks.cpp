@@ -51,7 +51,7 @@ TickAnchor TickAnchor::now(const TickClock& clock) {
         const std::int64_t before = clock.read(), ns = now_ns(), after = clock.read();
         if (after - before >= closest) continue;
         closest = after - before;
-        best = {before + (after - before) / 2, ns};
+        best = {before + (after - before) / 2, ns, (after - before + 1) / 2};
     }
     return best;
 }

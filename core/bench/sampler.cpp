@@ -148,7 +148,7 @@ void Sampler::sample(const PlannedSample& planned) {
     check(planned.ops, seed, row);
     result_.samples.push_back(row);
     if (!planned.traced) return;
-    const std::int64_t error_ns = timing.events_error_ns.value_or(clock_error_ns_);
+    const std::int64_t error_ns = timing.events_error_ns + (timing.on_common_clock ? 0 : clock_error_ns_);
     result_.clock_error_ns = std::max(result_.clock_error_ns, error_ns);
     keep_events(iteration);
 }

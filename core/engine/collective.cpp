@@ -21,7 +21,7 @@ Timing BlockingCollective::sample_traced(std::span<const Operation> operations, 
         run_traced(operations[i].input, operations[i].output, events);
     }
     timing.exit_ns = now_ns();
-    end_trace(events);
+    timing.events_error_ns = end_trace(events);
     return timing;
 }
 

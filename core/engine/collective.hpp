@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -78,8 +77,8 @@ struct Operation {
 struct Timing {
     std::int64_t enter_ns = 0, exit_ns = 0;
     std::int64_t device_ns = trace::not_available;
-    /// How far stamps of events may be off those of other ranks, where they are not the host's own.
-    std::optional<std::int64_t> events_error_ns{};
+    std::int64_t events_error_ns = 0;  ///< how far stamps of events may be off the clock that they are on
+    bool on_common_clock = false;      ///< which is the same for all ranks then, else each rank's host's
 };
 
 /// One prepared all-reduce: everything that may allocate, communicate or fail is behind it.
@@ -103,7 +102,8 @@ class BlockingCollective : public Collective {
     virtual void run_traced(const std::byte* input, std::byte* output, EventLog& events) = 0;
     /// Around the runs of a traced sample of so many operations. [not timed]
     virtual void begin_trace(std::size_t, EventLog&) {}
-    virtual void end_trace(EventLog&) {}
+    /// Gives how far the events' stamps may be off the host's clock, in ns.
+    virtual std::int64_t end_trace(EventLog&) { return 0; }
 
     Timing sample(std::span<const Operation> operations) final;
     Timing sample_traced(std::span<const Operation> operations, EventLog& events) final;

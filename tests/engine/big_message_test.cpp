@@ -14,7 +14,7 @@ TEST(BigMessage, Ring100MBOnFourRanks_Moves150MBPerRank) {
     const Played played = play_counted(plan);
     EXPECT_THAT(played.faults, testing::IsEmpty());
     for (int rank = 0; rank < 4; ++rank) EXPECT_EQ(played.counted.at(rank, (rank + 1) % 4), 150'000'000);
-    const auto ledger = bench::make_ledger(0, accounts_of("ring-simple", plan), played.events, 1, false);
+    const auto ledger = ledger_of("ring-simple", plan, played);
     EXPECT_THAT(ledger.differences, testing::IsEmpty());
     ASSERT_EQ(ledger.rows.size(), 4U);
     for (const trace::TrafficRow& row : ledger.rows) {

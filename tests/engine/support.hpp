@@ -235,12 +235,18 @@ inline Played play_counted(
     });
 }
 
-/// The accounts of a plan, for make_ledger.
+/// What a plan declares and its closed form, as a case has them.
 inline bench::PreparedCase accounts_of(const std::string& id, const schedule::Plan& plan) {
     bench::PreparedCase prepared;
     prepared.declared = schedule::declared_traffic(plan);
     prepared.closed_form = schedule::closed_form_traffic(algorithm_of(id), plan.request);
     return prepared;
+}
+
+inline bench::Ledger ledger_of(const std::string& id, const schedule::Plan& plan, const Played& played) {
+    bench::TracedTraffic traced;
+    traced.add(played.events);
+    return bench::make_ledger(0, accounts_of(id, plan), traced, 1, false);
 }
 
 }  // namespace ringscope::engine::host

@@ -25,7 +25,7 @@ TEST_P(Traffic, DeclaredTracedCountedAndClosedForm_AreEqualPerLink) {
                 const bench::PreparedCase accounts = accounts_of(GetParam(), plan);
                 const Played played = play_counted(plan);
                 EXPECT_THAT(played.faults, IsEmpty());
-                EXPECT_THAT(bench::make_ledger(0, accounts, played.events, 1, false).differences, IsEmpty());
+                EXPECT_THAT(ledger_of(GetParam(), plan, played).differences, IsEmpty());
                 EXPECT_EQ(played.counted, accounts.declared->wire);
                 EXPECT_EQ(accounts.declared->payload, *accounts.closed_form);
             }
@@ -62,7 +62,7 @@ class Mutants : public testing::Test {
     void play(const std::string& id, int ranks, std::int64_t bytes, const Change& change) {
         const schedule::Plan plan = plan_of(id, ranks, bytes, {8, 4096, 1});
         played_ = play_counted(plan, change, 300'000'000);
-        ledger_ = bench::make_ledger(0, accounts_of(id, plan), played_.events, 1, false);
+        ledger_ = ledger_of(id, plan, played_);
     }
 
     Played played_;

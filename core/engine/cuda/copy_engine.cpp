@@ -237,6 +237,7 @@ Timing CopyEngine::sample_traced(std::span<const Operation> operations, EventLog
     stream().synchronize();
     const DeviceClock clock = clocks_.measure(stream());
     timing.events_error_ns = clock.error_ns;
+    timing.on_common_clock = clock.is_common;
     keep(anchor - clock.offset_ns, events);
     return timing;
 }

@@ -25,7 +25,7 @@ DeviceClock DeviceClocks::measure(const ringscope::cuda::Stream& stream) {
 
 DeviceClock DeviceClocks::from_host(const ringscope::cuda::Stream& stream) const {
     const clock::Offset offset = clock::offset_of(ask_device(stream));
-    return {offset.middle_ns(), offset.error_ns() + options_.host.error_ns};
+    return {offset.middle_ns(), offset.error_ns()};
 }
 
 /// The error against the host is the same for all ranks, so it orders nothing wrongly.
@@ -56,7 +56,7 @@ DeviceClock DeviceClocks::announced() {
         throw host::StuckError{host::stuck_message(control_, options_.ranks, options_.wait_ns)};
     }
     const host::DeviceClockRecord& record = control_.device_clocks[static_cast<std::size_t>(options_.rank)];
-    return {record.offset_ns - options_.host.offset_ns, record.error_ns};
+    return {record.offset_ns - options_.host.offset_ns, record.error_ns, true};
 }
 
 void DeviceClocks::give_up(int peer) {

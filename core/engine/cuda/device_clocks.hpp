@@ -15,8 +15,8 @@ namespace ringscope::engine::cuda {
 /// The clock of a rank's GPU, against the clock of the rank's host.
 struct DeviceClock {
     std::int64_t offset_ns = 0;  ///< the device's minus the host's
-    std::int64_t error_ns =
-        0;  ///< stamps that are moved by the offset stand to other ranks' within this bound
+    std::int64_t error_ns = 0;   ///< stamps that are moved by the offset are right within this bound
+    bool is_common = false;      ///< against other ranks' stamps, and not only against the own host's clock
 };
 
 struct DeviceClocksOptions {

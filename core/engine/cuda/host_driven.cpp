@@ -57,11 +57,11 @@ void HostDriven::enqueue(const Operation& operation) {
 
 Timing HostDriven::sample_traced(std::span<const Operation> operations, EventLog& events) {
     trace_.start(events, 0);
-    const Timing timing = timed([&] {
+    Timing timing = timed([&] {
         trace_.begin_operation();
         play(operations.front(), trace_);
     });
-    trace_.finish();
+    timing.events_error_ns = trace_.finish();
     return timing;
 }
 

@@ -53,7 +53,7 @@ class HostCollective final : public BlockingCollective {
         for (const ReadyOp& op : ops_) messages += op.recvs.size() + op.sends.size();
         trace_.start(events, operations * messages);
     }
-    void end_trace(EventLog&) override { trace_.finish(); }
+    std::int64_t end_trace(EventLog&) override { return trace_.finish(); }
 
  private:
     template <class Probe>

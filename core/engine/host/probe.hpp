@@ -40,10 +40,11 @@ class TraceProbe {
         anchor_ = TickAnchor::now(clock_);
         begin_operation();
     }
-    /// After it.
-    void finish() {
+    /// After it. Gives how far the stamps may be off the system's clock.
+    std::int64_t finish() {
         const TickAnchor end = TickAnchor::now(clock_);
         for (RawEvent& event : log_->since(first_)) convert(event, end);
+        return clock_.ns_of(std::max(anchor_.error_ticks, end.error_ticks)) + 1;
     }
     void begin_operation() { last_ = clock_.read(); }
 
@@ -101,7 +102,7 @@ class TraceProbe {
     }
     /// By the rate of this very sample where it was long enough to give one.
     void convert(RawEvent& event, const TickAnchor& end) const {
-        constexpr std::int64_t long_enough_ns = 20'000'000;
+        constexpr std::int64_t long_enough_ns = 1'000'000;
         const bool is_long = end.ns - anchor_.ns > long_enough_ns;
         const double rate =
             static_cast<double>(end.ns - anchor_.ns) / static_cast<double>(end.ticks - anchor_.ticks);

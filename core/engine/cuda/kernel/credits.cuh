@@ -39,7 +39,7 @@ class Credits {
         if (i >= record.op.recvs && i < record.port_count()) {
             const Port& port = record.ports[i];
             wait_for_counter(channel_, launch_, record.op, port, true, number(port));
-            watch_.credit_ready();
+            watch_.credit_ready(i);
         }
         __syncthreads();
     }

@@ -93,7 +93,7 @@ class LowLatency {
     }
 
     __device__ void play_op(const Record& record, const PlainOp& plain_op) {
-        watch_.begin(record);
+        const std::int64_t begin = watch_.begin(record);
         if (plain_op.traits & lacks_credit) credits_.await(record);
         if (plain_op.traits & plain) {
             move_plain(record, plain_op);
@@ -102,7 +102,7 @@ class LowLatency {
         }
         if (plain_op.traits & is_near_wrap) clean(record);
         credits_.give_back(record);
-        watch_.end(record, (record.op.size + 7) / 8 * 16, channel_.alive != 0);
+        watch_.end(record, begin, (record.op.size + 7) / 8 * 16, channel_.alive != 0);
     }
 
     __device__ void move_plain(const Record& record, const PlainOp& op) {

@@ -86,12 +86,12 @@ class LowLatency128 {
     }
 
     __device__ void play_op(const Record& record, const Message* messages, bool lacks_credit) {
-        watch_.begin(record);
+        const std::int64_t begin = watch_.begin(record);
         if (lacks_credit) credits_.await(record);
         move(record, messages);
         credits_.give_back(record);
         const std::int64_t lines = (record.op.size + line_128_payload - 1) / line_128_payload;
-        watch_.end(record, lines * line_128_bytes, channel_.alive != 0);
+        watch_.end(record, begin, lines * line_128_bytes, channel_.alive != 0);
     }
 
     /// A turn is what the pairs of a warp's lanes hold. Whatever the op, a byte of a message belongs to the

@@ -78,7 +78,7 @@ class Simple {
     __device__ void copy_part(const Record& record, int part, unsigned int part_number) {
         const int parity = static_cast<int>(part_number % 2);
         if (thread() < warp_size) {
-            if (part == 0) watch_.begin(record);
+            if (part == 0) watch_.begin_parts();
             prepare_ports(record, part, parity);
         }
         barrier();

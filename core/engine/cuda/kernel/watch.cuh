@@ -13,8 +13,9 @@ struct NoWatch {
     struct Board {};
     __device__ NoWatch(Board&, const Launch&) {}
     __device__ void opened(const Launch&) {}
-    __device__ void begin(const Record&) {}
-    __device__ void credit_ready() {}
+    __device__ std::int64_t begin(const Record&) { return 0; }
+    __device__ void begin_parts() {}
+    __device__ void credit_ready(int) {}
     __device__ void data_ready(int, int) {}
     __device__ void part_begin() {}
     __device__ void part_ready(int) {}
@@ -22,7 +23,7 @@ struct NoWatch {
     __device__ void hand_over(const Record&, int, unsigned int, std::int64_t) {}
     __device__ void posting(unsigned int) {}
     __device__ void posted(unsigned int, bool) {}
-    __device__ void end(const Record&, std::int64_t, bool) {}
+    __device__ void end(const Record&, std::int64_t, std::int64_t, bool) {}
     __device__ void close(const Channel&, const Launch&) {}
 };
 
@@ -35,27 +36,59 @@ class TraceWatch {
     struct Board {
         Row rows[posts_in_flight][warp_size];  ///< Simple: from the copying to the posting warp
         int index[posts_in_flight][warp_size];
-        std::int64_t ready[most_ports];  ///< LL, LL128: stamped by the thread of a message's beginning
         bool is_first[posts_in_flight];
+        std::int64_t ready[most_ports];  ///< LL, LL128: a send's credit, a receive's first data
+        std::int64_t first_row;          ///< of this operation
     };
     __device__ TraceWatch(Board& board, const Launch& launch)
-        : board_{board},
-          rows_{launch.rows},
-          rows_per_operation_{launch.rows_per_operation},
-          operation_{launch.traced[blockIdx.x]} {}
+        : board_{board}, rows_{launch.rows}, operation_{launch.traced[blockIdx.x]} {}
+
     /// Once the block is set up, so that the counter's load was under way together with all others; and at
     /// once, so that nothing has to be waited for at the end.
     __device__ void opened(const Launch& launch) {
-        if (threadIdx.x == 0) launch.traced[blockIdx.x] = operation_ + 1;
+        if (threadIdx.x != 0) return;
+        board_.first_row = operation_ * launch.rows_per_operation;
+        launch.traced[blockIdx.x] = operation_ + 1;
     }
+    __device__ void stored(const Port&, int) {}
+    __device__ void close(const Channel&, const Launch&) {}
 
-    __device__ void begin(const Record&) {
-        row_ = {};
-        row_.begin = row_.ready = global_ns();
+    // LL and LL128: done is when the first warp has moved its lines. A barrier for the others would cost more
+    // than they are late, for the lines of an op are dealt out in turn. What is kept of an op is the caller's
+    // or on the board: functions that are not inlined would have it in memory of each thread.
+
+    /// When the op began.
+    __device__ std::int64_t begin(const Record& record) {
+        const int i = static_cast<int>(threadIdx.x);
+        const std::int64_t now = global_ns();
+        if (i < record.port_count()) board_.ready[i] = now;
+        if (i < warp_size) __syncwarp();  // thread 0 stamps ports of other lanes
+        return now;
     }
-    __device__ void credit_ready() { row_.ready = global_ns(); }
+    __device__ void credit_ready(int port) { board_.ready[port] = global_ns(); }
     __device__ void data_ready(int port, int place) {
         if (place == 0) board_.ready[port] = global_ns();
+    }
+    __device__ void end(const Record& record, std::int64_t begin, std::int64_t wire_bytes, bool alive) {
+        const int i = static_cast<int>(threadIdx.x);
+        if (i >= warp_size) return;
+        __syncwarp();  // thread 0 stamped them
+        if (i >= record.port_count() || !alive) return;
+        Row row;
+        row.begin = begin;
+        row.ready = row.posted = board_.ready[i];  // a send's first line goes out as soon as it may
+        row.wait = row.ready - begin;
+        row.payload = static_cast<std::uint32_t>(record.op.size);
+        row.wire = static_cast<std::uint32_t>(wire_bytes);
+        row.end = global_ns();
+        rows_[board_.first_row + record.op.row + i] = row;
+    }
+
+    // Simple
+
+    __device__ void begin_parts() {
+        row_ = {};
+        row_.begin = row_.ready = global_ns();
     }
     __device__ void part_begin() { last_ = global_ns(); }
     __device__ void part_ready(int part) {
@@ -63,10 +96,6 @@ class TraceWatch {
         if (part == 0) row_.ready = now;
         row_.wait += now - last_;
     }
-    __device__ void stored(const Port&, int) {}
-
-    // Simple
-
     __device__ void hand_over(const Record& record, int part, unsigned int place, std::int64_t bytes) {
         const int lane = static_cast<int>(threadIdx.x);
         row_.payload += static_cast<std::uint32_t>(bytes);
@@ -86,35 +115,14 @@ class TraceWatch {
         Row row = board_.rows[place][lane];
         row.posted = posted_;
         row.end = global_ns();
-        rows_[first_row() + index] = row;
+        rows_[board_.first_row + index] = row;
     }
-
-    // LL and LL128: done is when the first warp has moved its lines. A barrier for the others would cost more
-    // than they are late, for the lines of an op are dealt out in turn.
-
-    __device__ void end(const Record& record, std::int64_t wire_bytes, bool alive) {
-        const int i = static_cast<int>(threadIdx.x);
-        if (i >= warp_size) return;
-        __syncwarp();  // thread 0 stamps what lane i keeps
-        if (i >= record.port_count() || !alive) return;
-        if (i < record.op.recvs) row_.ready = board_.ready[i];
-        row_.wait = row_.ready - row_.begin;
-        row_.posted = row_.ready;  // the first line goes out as soon as it may
-        row_.payload = static_cast<std::uint32_t>(record.op.size);
-        row_.wire = static_cast<std::uint32_t>(wire_bytes);
-        row_.end = global_ns();
-        rows_[first_row() + record.op.row + i] = row_;
-    }
-    __device__ void close(const Channel&, const Launch&) {}
 
  private:
-    __device__ std::int64_t first_row() const { return operation_ * rows_per_operation_; }
-
     Board& board_;
     Row* rows_;
-    std::int64_t rows_per_operation_;
     std::uint32_t operation_;  ///< of the sample
-    Row row_;
+    Row row_;                  ///< Simple: a lane's port, while its parts are moved
     std::int64_t last_ = 0, posted_ = 0;
 };
 
