@@ -11,7 +11,7 @@ import h5py
 import pytest
 import synthetic
 
-from ringscope import load_run, metrics
+from ringscope import load_run, metrics, schema
 from ringscope.lint import lint_file
 
 RECORDED = sorted((Path(__file__).parents[2] / "data" / "recorded").glob("*.h5"))
@@ -29,6 +29,11 @@ def test_a_file_of_the_harness_is_read_whole(path):
     run = load_run(path)
     assert len(run.events) == run.cases["events_written"].sum()
     assert metrics.traffic_check(run)["equal"].all()
+
+
+def test_every_minor_version_has_a_recorded_file():
+    versions = {h5py.File(path).attrs["schema_version"].decode().rpartition(".")[0] for path in RECORDED}
+    assert versions == {f"{schema.MAJOR}.{minor}" for minor in (0, *schema.ADDED)}
 
 
 def test_a_file_written_by_this_hdf5_is_read(tmp_path):

@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 from ringscope.cli import main
+from ringscope.cli import main
 from ringscope.lint import lint_file
 
 
@@ -171,3 +172,23 @@ def test_a_file_must_have_the_columns_of_its_minor_version(spoiled):
 
     findings = lint_file(spoiled(claim))
     assert "/events/posted_ns: missing" in findings and "/clock_exchanges/asked_ns: missing" in findings
+
+
+def test_a_trace_out_of_order_is_said_wherever_its_order_is_shown(spoiled, tmp_path, capsys):
+    def break_order(file):
+        count = file["cases/case"].shape[0]
+        for column, value in (("pairs", 40), ("decisive", 30), ("violations", 3)):
+            name = f"cases/causality_{column}"
+            file[name] = [value if case == 1 else 0 for case in range(count)]
+            file[name].attrs.update({"units": "1", "long_name": column})
+
+    path = spoiled(break_order)
+    said = "3 of 40 messages were received before they were sent"
+    assert any(finding.startswith("case 1 ") and said in finding for finding in lint_file(path))
+    assert main(["timeline", str(path), "--case", "1", "--perfetto", str(tmp_path / "one.json")]) == 0
+    assert said in capsys.readouterr().err
+    assert main(["timeline", str(path), "--case", "0", "--perfetto", str(tmp_path / "none.json")]) == 0
+    assert said not in capsys.readouterr().err
+    page = tmp_path / "page.html"
+    assert main(["report", str(path), "-o", str(page)]) == 0
+    assert said in page.read_text(encoding="utf-8")

@@ -220,5 +220,7 @@ def timeline(options: argparse.Namespace) -> int:
         written = perfetto.write(run, output, case, options.iteration)
     except OSError as error:
         raise RunError(f"{output}: cannot be written ({error.strerror}); name a file elsewhere") from error
+    for warning in metrics.out_of_order(run, case):
+        print(f"ringscope-analysis: {warning}", file=sys.stderr)
     print(f"# {output}: {perfetto.summary(written)}; open it at https://ui.perfetto.dev")
     return 0

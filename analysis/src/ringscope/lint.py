@@ -210,14 +210,7 @@ def _early_pairs(run: Run, pairs: pd.DataFrame) -> list[str]:
 
 def causality(run: Run) -> list[str]:
     """Check that no case was found out of order by the program, which knows the clocks' error of each sample."""
-    if "causality_violations" not in run.cases:
-        return []
-    broken = run.cases[run.cases["causality_violations"] > 0]
-    return [
-        f"case {row.case}: {row.causality_violations} of {row.causality_pairs} messages were received before they "
-        "were sent"
-        for row in broken.itertuples(index=False)
-    ]
+    return metrics.out_of_order(run)
 
 
 def event_traffic(run: Run) -> list[str]:

@@ -451,3 +451,21 @@ def lanes(spans: pd.DataFrame) -> pd.Series:
             ends[free : free + 1] = [until]
             lane[row] = free
     return lane
+
+
+def out_of_order(run: Run, case: int | None = None) -> list[str]:
+    """Say which cases (or whether this one) have a trace that cannot be right: nothing of its order is to be believed.
+
+    The program checks every message when it writes the file, and knows the error of its clocks then. Files before
+    schema 1.2 do not say.
+    """
+    if "causality_violations" not in run.cases:
+        return []
+    cases = run.cases[run.cases["causality_violations"] > 0]
+    if case is not None:
+        cases = cases[cases["case"] == case]
+    return [
+        f"case {row.case} ({row.algorithm}, {row.bytes} bytes): the trace is out of order, {row.causality_violations} "
+        f"of {row.causality_pairs} messages were received before they were sent; do not read an order from it"
+        for row in cases.itertuples(index=False)
+    ]

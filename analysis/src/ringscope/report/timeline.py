@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ringscope import metrics
 from ringscope.report import words
 from ringscope.report.page import Report, Section, note
 from ringscope.report.sources import Source
@@ -39,6 +40,7 @@ def section(report: Report) -> Section:
             "of their "
             "operation; which stands above each."
         )
+    html += "".join(note(text) for source in report.sources for text in metrics.out_of_order(source.run))
     html += _KEY + '<div id="timeline-view" class="focus"></div>'
     return Section("timeline", "Time line", html, {"timelines": lines})
 
