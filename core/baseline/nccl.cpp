@@ -80,8 +80,8 @@ class NcclCollective final : public engine::cuda::StreamCollective {
         timed([&] { enqueue(operation); });
     }
 
-    void arm(std::span<const engine::Operation> operations, bool traced) override {
-        if (is_armed(operations, traced)) return;
+    void arm(std::span<const engine::Operation> operations, engine::EventLog* traced) override {
+        if (is_armed(operations, traced != nullptr)) return;
         const nccl::ChoiceWatch watch;
         StreamCollective::arm(operations, traced);
         chosen_ = watch.choice_for(operations.front().output);

@@ -137,7 +137,7 @@ void Sampler::sample(const PlannedSample& planned) {
         .ops = planned.ops};
     const auto operations = buffers_->operations().first(static_cast<std::size_t>(planned.ops));
     buffers_->fill(planned.ops, seed);
-    prepared_.collective->arm(operations, planned.traced);
+    prepared_.collective->arm(operations, planned.traced ? &events_ : nullptr);
     const bool in_time = gate_.pass();
     const engine::Timing timing = planned.traced ? prepared_.collective->sample_traced(operations, events_)
                                                  : prepared_.collective->sample(operations);

@@ -14,7 +14,6 @@ Timing BlockingCollective::sample(std::span<const Operation> operations) {
 }
 
 Timing BlockingCollective::sample_traced(std::span<const Operation> operations, EventLog& events) {
-    begin_trace(operations.size(), events);
     Timing timing{.enter_ns = now_ns()};
     for (std::size_t i = 0; i < operations.size(); ++i) {
         events.begin_operation(static_cast<std::int32_t>(i));

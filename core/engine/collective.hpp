@@ -85,11 +85,12 @@ struct Timing {
 class Collective {
  public:
     virtual ~Collective() = default;
-    /// Makes ready what these operations need as one sample (a graph is built here). [not timed]
-    virtual void arm(std::span<const Operation>, bool /*traced*/) {}
+    /// Makes ready what these operations need as one sample (a graph is built here); with a log, as a traced
+    /// one. [not timed, before the ranks start together]
+    virtual void arm(std::span<const Operation>, EventLog* /*traced*/) {}
     /// Runs the operations one after the other. [collective]
     virtual Timing sample(std::span<const Operation> operations) = 0;
-    /// The same, and keeps their events. Opaque baselines have none. [collective]
+    /// The same, armed for it, and keeps their events. Opaque baselines have none. [collective]
     virtual Timing sample_traced(std::span<const Operation> operations, EventLog& events) = 0;
 };
 
@@ -105,6 +106,9 @@ class BlockingCollective : public Collective {
     /// Gives how far the events' stamps may be off the host's clock, in ns.
     virtual std::int64_t end_trace(EventLog&) { return 0; }
 
+    void arm(std::span<const Operation> operations, EventLog* traced) final {
+        if (traced != nullptr) begin_trace(operations.size(), *traced);
+    }
     Timing sample(std::span<const Operation> operations) final;
     Timing sample_traced(std::span<const Operation> operations, EventLog& events) final;
 };

@@ -34,6 +34,9 @@ class Spoiling final : public engine::Collective {
  public:
     Spoiling(std::unique_ptr<engine::Collective> real, bool spoils_input, int operation)
         : real_{std::move(real)}, spoils_input_{spoils_input}, left_{operation} {}
+    void arm(std::span<const engine::Operation> operations, engine::EventLog* traced) override {
+        real_->arm(operations, traced);
+    }
     engine::Timing sample(std::span<const engine::Operation> operations) override {
         const engine::Timing timing = real_->sample(operations);
         for (const auto& operation : operations) spoil(operation.input, operation.output);

@@ -131,6 +131,7 @@ TEST(Trace, Events_AreCompleteAndWithoutGaps) {
             const auto collective = engine.prepare("key", plan, DataType::float32, ReduceOp::sum);
             std::vector<std::byte> input(65536), output(65536);
             const Operation operation{input.data(), output.data()};
+            collective->arm({&operation, 1}, &logs[static_cast<std::size_t>(bootstrap.rank())]);
             const Timing timing =
                 collective->sample_traced({&operation, 1}, logs[static_cast<std::size_t>(bootstrap.rank())]);
             for (const RawEvent& e : logs[static_cast<std::size_t>(bootstrap.rank())].events()) {

@@ -99,11 +99,12 @@ class Player {
     }
     std::string sample_traced(engine::EventLog& events) {
         begin(1);
+        prepared_.collective->arm(buffers_->operations().first(1), &events);
         prepared_.collective->sample_traced(buffers_->operations().first(1), events);
         return verdict(1);
     }
     [[nodiscard]] const schedule::Plan& plan() const { return plan_; }
-    void arm() { prepared_.collective->arm(buffers_->operations(), false); }
+    void arm() { prepared_.collective->arm(buffers_->operations(), nullptr); }
 
  private:
     void begin(std::int64_t operations) {

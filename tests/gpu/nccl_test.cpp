@@ -228,7 +228,7 @@ TEST_F(TwoGpus, a_graph_runs_what_it_was_armed_with) {
             for (const engine::Operation& operation : wanted)
                 cuda::zero(operation.output, here.bytes, here.stream);
             here.stream.synchronize();
-            collective->arm(wanted, false);
+            collective->arm(wanted, nullptr);
             EXPECT_GT(collective->sample(wanted).device_ns, 0);
             for (const engine::Operation& operation : wanted)
                 EXPECT_TRUE(here.holds_result(operation.output, ReduceOp::max));

@@ -75,6 +75,7 @@ TEST_F(TraceOnGpu, ClocksOfOneGpu_AreOneClockWithinTheError) {
         auto prepared = engine.prepare({.plan = &plan, .bytes = trial.bytes(), .user_bytes = bytes});
         const engine::Operation operation{prepared.user_memory, prepared.user_memory + trial.bytes()};
         engine::EventLog events{schedule::events_per_operation(plan, bootstrap.rank())};
+        prepared.collective->arm({&operation, 1}, &events);
         bootstrap.barrier();
         const engine::Timing timing = prepared.collective->sample_traced({&operation, 1}, events);
         const auto rank = static_cast<std::size_t>(bootstrap.rank());

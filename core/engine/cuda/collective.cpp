@@ -110,8 +110,8 @@ void Interpreter::enqueue_traced(const Operation& operation) {
 }
 
 /// A graph keeps the address of the rows, so their memory is there before it is built.
-void Interpreter::arm(std::span<const Operation> operations, bool traced) {
-    if (traced) reserve_rows(operations.size());
+void Interpreter::arm(std::span<const Operation> operations, EventLog* traced) {
+    if (traced != nullptr) reserve_rows(operations.size());
     StreamCollective::arm(operations, traced);
 }
 

@@ -52,7 +52,7 @@ class Interpreter final : public StreamCollective {
  private:
     void enqueue(const Operation& operation) override;
     void enqueue_traced(const Operation& operation) override;
-    void arm(std::span<const Operation> operations, bool traced) override;
+    void arm(std::span<const Operation> operations, EventLog* traced) override;
     void while_waiting(std::int64_t enter_ns) override;
     void after() override;
     [[noreturn]] void give_up(bool is_over) const;

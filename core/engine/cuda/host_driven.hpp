@@ -53,6 +53,7 @@ class HostDriven final : public StreamCollective {
         const HostDrivenOptions& options
     );
 
+    void arm(std::span<const Operation> operations, EventLog* traced) override;
     Timing sample_traced(std::span<const Operation> operations, EventLog& events) override;
 
  private:

@@ -13,7 +13,8 @@ bool StreamCollective::is_armed(std::span<const Operation> operations, bool trac
     return mode_ != Mode::graph || std::ranges::equal(operations, armed_[traced].operations);
 }
 
-void StreamCollective::arm(std::span<const Operation> operations, bool traced) {
+void StreamCollective::arm(std::span<const Operation> operations, EventLog* events) {
+    const bool traced = events != nullptr;
     if (is_armed(operations, traced)) return;
     armed_[traced].graph.capture(stream_, [&] { enqueue_all(operations, traced); });
     stream_.synchronize();

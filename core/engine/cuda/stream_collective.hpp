@@ -16,7 +16,7 @@ namespace ringscope::engine::cuda {
 /// Operations that a stream is asked for, timed by its events: one by one, or as a graph.
 class StreamCollective : public Collective {
  public:
-    void arm(std::span<const Operation> operations, bool traced) override;
+    void arm(std::span<const Operation> operations, EventLog* traced) override;
     Timing sample(std::span<const Operation> operations) override;
     Timing sample_traced(std::span<const Operation> operations, EventLog&) override {
         return sample(operations);

@@ -54,9 +54,16 @@ class TraceProbe {
         for (std::size_t i = 0; i < op.sends.size(); ++i) sends_[i] = {};
         begin_ = last_;
     }
-    void waiting() { last_ = clock_.read(); }
+    void waiting() {
+        last_ = clock_.read();
+        waited_ = true;
+    }
     void data_ready(std::size_t i, bool first) { stamp(recvs_[i], first); }
-    void credit_ready(std::size_t i, bool first) { stamp(sends_[i], first); }
+    /// A slot that was free already was free at the last stamp, for all that anybody will conclude from it.
+    void credit_ready(std::size_t i, bool first) {
+        if (waited_) return stamp(sends_[i], first);
+        if (first) sends_[i].ready = sends_[i].posted = last_;
+    }
     void received(std::size_t i, std::int64_t payload, std::int64_t wire) { add(recvs_[i], payload, wire); }
     /// Right before a send's first part is announced. Where lines carry flags that is when its slot is free.
     void posting(std::size_t i) { sends_[i].posted = clock_.read(); }
@@ -80,6 +87,7 @@ class TraceProbe {
         if (first) row.ready = row.posted = now;
         row.wait += now - last_;
         last_ = now;
+        waited_ = false;
     }
     static void add(Row& row, std::int64_t payload, std::int64_t wire) {
         row.payload += payload;
@@ -126,6 +134,7 @@ class TraceProbe {
     std::vector<Row> recvs_, sends_;
     const ReadyOp* op_ = nullptr;
     std::int64_t begin_ = 0, last_ = 0;
+    bool waited_ = false;  ///< since the last stamp
 };
 
 }  // namespace ringscope::engine::host
