@@ -14,6 +14,8 @@ std::string pack(const RankResult& result) {
     bytes.number(result.hashes.size());
     for (const std::uint64_t hash : result.hashes) bytes.number(hash);
     bytes.integer(result.clock_error_ns);
+    bytes.integer(result.compared_devices ? 1 : 0);
+    bytes.integer(result.device_ahead_ns);
     bytes.integer(result.traced_ops);
     bytes.integer(result.events_kept);
     bytes.integer(result.events_dropped);
@@ -31,6 +33,8 @@ RankResult unpack(const std::string& bytes) {
     result.hashes.resize(reader.number());
     for (std::uint64_t& hash : result.hashes) hash = reader.number();
     result.clock_error_ns = reader.integer();
+    result.compared_devices = reader.integer() != 0;
+    result.device_ahead_ns = reader.integer();
     result.traced_ops = reader.integer();
     result.events_kept = reader.integer();
     result.events_dropped = reader.integer();

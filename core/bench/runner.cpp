@@ -113,6 +113,23 @@ void check_complete(const trace::CaseRow& row) {
                               std::to_string(row.events_expected) + " expected"};
 }
 
+/// How GPUs that asked each other stood to that of rank 0, at the end of a case.
+std::vector<trace::ClockRow> device_clock_rows(const std::vector<RankResult>& results) {
+    std::vector<trace::ClockRow> rows;
+    for (std::size_t rank = 1; rank < results.size(); ++rank) {
+        if (!results[rank].compared_devices) continue;
+        trace::ClockRow row;
+        row.rank = static_cast<std::int32_t>(rank);
+        row.clock = "device";
+        row.anchor = "during";
+        row.time_ns = now_ns();
+        row.offset_ns = results[rank].device_ahead_ns - results.front().device_ahead_ns;
+        row.error_bound_ns = results[rank].clock_error_ns;
+        rows.push_back(row);
+    }
+    return rows;
+}
+
 ExitCode code_of(trace::CaseStatus status) {
     switch (status) {
         case trace::CaseStatus::ok:
@@ -408,6 +425,7 @@ void Runner::store(
     const std::lock_guard lock{output_};
     outputs_.writer->append(ledger.rows);
     outputs_.writer->append(cold_rows(summary.row.case_index, results));
+    outputs_.writer->append(device_clock_rows(results));
     for (const RankResult& result : results) outputs_.writer->append(result.samples);
     write_case(summary.row);
 }

@@ -150,6 +150,8 @@ void Sampler::sample(const PlannedSample& planned) {
     if (!planned.traced) return;
     const std::int64_t error_ns = timing.events_error_ns + (timing.on_common_clock ? 0 : clock_error_ns_);
     result_.clock_error_ns = std::max(result_.clock_error_ns, error_ns);
+    result_.compared_devices = timing.on_common_clock;
+    result_.device_ahead_ns = timing.device_ahead_ns;
     keep_events(iteration);
 }
 

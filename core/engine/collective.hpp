@@ -78,7 +78,8 @@ struct Timing {
     std::int64_t enter_ns = 0, exit_ns = 0;
     std::int64_t device_ns = trace::not_available;
     std::int64_t events_error_ns = 0;  ///< how far stamps of events may be off the clock that they are on
-    bool on_common_clock = false;      ///< which is the same for all ranks then, else each rank's host's
+    bool on_common_clock = false;      ///< which is rank 0's host's then, else the rank's own host's
+    std::int64_t device_ahead_ns = 0;  ///< of that common clock, by so much: the device's
 };
 
 /// One prepared all-reduce: everything that may allocate, communicate or fail is behind it.

@@ -132,6 +132,7 @@ Timing Interpreter::sample_traced(std::span<const Operation> operations, EventLo
     const DeviceClock clock = clocks_.measure(stream());
     timing.events_error_ns = clock.error_ns;
     timing.on_common_clock = clock.is_common;
+    timing.device_ahead_ns = clock.ahead_ns;
     for (std::size_t i = 0; i < operations.size(); ++i) {
         events.begin_operation(static_cast<std::int32_t>(i));
         keep(std::span{rows}.subspan(i * image_.rows.size(), image_.rows.size()), clock.offset_ns, events);

@@ -238,6 +238,7 @@ Timing CopyEngine::sample_traced(std::span<const Operation> operations, EventLog
     const DeviceClock clock = clocks_.measure(stream());
     timing.events_error_ns = clock.error_ns;
     timing.on_common_clock = clock.is_common;
+    timing.device_ahead_ns = clock.ahead_ns;
     keep(anchor - clock.offset_ns, events);
     return timing;
 }

@@ -56,7 +56,7 @@ DeviceClock DeviceClocks::announced() {
         throw host::StuckError{host::stuck_message(control_, options_.ranks, options_.wait_ns)};
     }
     const host::DeviceClockRecord& record = control_.device_clocks[static_cast<std::size_t>(options_.rank)];
-    return {record.offset_ns - options_.host.offset_ns, record.error_ns, true};
+    return {record.offset_ns - options_.host.offset_ns, record.error_ns, record.offset_ns, true};
 }
 
 void DeviceClocks::give_up(int peer) {

@@ -16,6 +16,7 @@ namespace ringscope::engine::cuda {
 struct DeviceClock {
     std::int64_t offset_ns = 0;  ///< the device's minus the host's
     std::int64_t error_ns = 0;   ///< stamps that are moved by the offset are right within this bound
+    std::int64_t ahead_ns = 0;   ///< the device's minus rank 0's host's, where that is known
     bool is_common = false;      ///< against other ranks' stamps, and not only against the own host's clock
 };
 
