@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -246,7 +247,8 @@ def test_time_split_never_waits_longer_than_the_op():
         "begin_ns": 10,
         "end_ns": 110,
     }
-    events = pd.DataFrame([{**columns, "wait_data_ns": 80, "wait_credit_ns": 0}] * 2)
+    columns |= {"direction": "recv", "wait_data_ns": 80, "wait_credit_ns": 0}
+    events = pd.DataFrame([{**columns, "peer": peer} for peer in (1, 2)])
     times = metrics._op_times(events).iloc[0]
     assert (times["wait_data_ns"], times["moving_ns"]) == (100, 0)
 
@@ -269,3 +271,19 @@ def test_overview_has_one_line_per_case(run):
     assert overview["size"].tolist() == ["1000 B", "4 KiB"] * 3
     assert overview["traffic"].tolist() == ["exact"] * 4 + ["not checked"] * 2
     assert overview["median us"].tolist() == ["59.80"] * 6
+
+
+def test_the_parts_of_several_operations_in_a_sample_are_those_of_one(run):
+    """The same operation twice in one sample, a gap between: every part is a mean over both."""
+    once = metrics.time_split(run)
+    length = int(run.events["end_ns"].max() - run.events["begin_ns"].min()) + 1_000
+    stamps = ["begin_ns", "ready_ns", "end_ns"]
+    later = run.events.assign(**{stamp: run.events[stamp] + length for stamp in stamps})
+    later["seq"] += 1_000
+    samples = run.samples.assign(ops=run.samples["ops"].where(~run.samples["traced"], 2))
+    twice = dataclasses.replace(run, samples=samples)
+    twice.__dict__["events"] = pd.concat([run.events, later], ignore_index=True)
+    frame = metrics.time_split(twice)
+    for part in ("wait_data_ns", "wait_credit_ns", "moving_ns"):
+        assert frame[part].to_numpy() == pytest.approx(once[part].to_numpy())
+    assert set(metrics.operation_numbers(twice.events)) == {0, 1}

@@ -407,9 +407,19 @@ def time_split(run: Run) -> pd.DataFrame:
     return frame.merge(run.cases[["case", "algorithm", "bytes"]], on="case", how="left")
 
 
+def operation_numbers(events: pd.DataFrame) -> pd.Series:
+    """Number the operations of each sample from 0, one number per event.
+
+    A sample of a graph, or of operations too short for the clock, has several; each repeats the rows of the one
+    before, later.
+    """
+    keys = ["case", "iteration", "rank", "channel", "slice", "op", "direction", "peer"]
+    return events.sort_values("begin_ns", kind="stable").groupby(keys, observed=True).cumcount()
+
+
 def _op_times(events: pd.DataFrame) -> pd.DataFrame:
-    keys = ["case", "iteration", "rank", "channel", "slice", "op"]
-    ops = events.groupby(keys).agg(
+    keys = ["case", "iteration", "rank", "channel", "operation", "slice", "op"]
+    ops = events.assign(operation=operation_numbers(events)).groupby(keys).agg(
         begin_ns=("begin_ns", "min"),
         end_ns=("end_ns", "max"),
         wait_data_ns=("wait_data_ns", "sum"),

@@ -233,7 +233,8 @@ def _draw_model(chart: svg.Chart, setting: Setting, drawn: pd.DataFrame) -> None
     start, end = max(chart.x.low, chart.y.low / per_byte), min(chart.x.high, chart.y.high / per_byte)
     if start >= end:
         return
-    times = model_times([start, (start * end) ** 0.5, end], ranks, max(rates))
+    # Its name stands low, where the curves are not.
+    times = model_times([start, start**0.8 * end**0.2, end], ranks, max(rates))
     points = [(chart.x(time / per_byte), chart.y(time)) for time in times]
     chart.canvas.path(points, "model")
     (left, top), is_right = points[1], points[1][0] > 0.8 * svg.WIDTH

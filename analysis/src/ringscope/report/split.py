@@ -9,6 +9,7 @@ from html import escape
 import pandas as pd
 
 from ringscope import text
+from ringscope import metrics
 from ringscope.report import words
 from ringscope.report.page import Report, Section, figure, folded, note, panel, table
 from ringscope.report.sources import Setting, Source
@@ -24,7 +25,7 @@ PARTS = {
 }
 REDUCING = ["reduce_scatter", "reduce"]
 _KEYS = ["case", "iteration", "rank", "channel"]
-_READ = [*_KEYS, "slice", "op", "phase", "begin_ns", "end_ns", "wait_data_ns", "wait_credit_ns"]
+_READ = [*_KEYS, "slice", "op", "direction", "peer", "phase", "begin_ns", "end_ns", "wait_data_ns", "wait_credit_ns"]
 
 
 def section(report: Report) -> Section:
@@ -36,8 +37,8 @@ def section(report: Report) -> Section:
         "phases "
         "reduce_scatter and reduce, and ops of all_gather and broadcast. A ring's last addition belongs to "
         "its all_gather. "
-        "Outside of ops are launch, start and end of a rank. In every mode the traced operations are single "
-        "ones."
+        "Outside of ops are launch, start and end of a rank. Where a traced sample has several operations, as a "
+        "graph has, these are means over them; back to back single operations are traced."
     )
     html += _key()
     html += "".join(
@@ -70,8 +71,10 @@ def time_parts(source: Source) -> pd.DataFrame:
 
 
 def _per_rank(events: pd.DataFrame) -> pd.DataFrame:
-    events = events.assign(reduces=events["phase"].isin(REDUCING))
-    ops = events.groupby([*_KEYS, "slice", "op"], sort=False).agg(
+    events = events.assign(
+        reduces=events["phase"].isin(REDUCING), operation=metrics.operation_numbers(events)
+    )
+    ops = events.groupby([*_KEYS, "operation", "slice", "op"], sort=False).agg(
         begin_ns=("begin_ns", "min"),
         end_ns=("end_ns", "max"),
         wait_data_ns=("wait_data_ns", "sum"),
