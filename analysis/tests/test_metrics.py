@@ -249,7 +249,7 @@ def test_time_split_never_waits_longer_than_the_op():
     }
     columns |= {"direction": "recv", "wait_data_ns": 80, "wait_credit_ns": 0}
     events = pd.DataFrame([{**columns, "peer": peer} for peer in (1, 2)])
-    times = metrics._op_times(events).iloc[0]
+    times = metrics.op_times(events).iloc[0]
     assert (times["wait_data_ns"], times["moving_ns"]) == (100, 0)
 
 

@@ -393,7 +393,7 @@ def time_split(run: Run) -> pd.DataFrame:
     last end. Aborted iterations do not count.
     """
     keys = ["case", "iteration", "rank", "channel"]
-    per_channel = _op_times(run.events).groupby(keys)[["wait_data_ns", "wait_credit_ns", "moving_ns"]].sum()
+    per_channel = op_times(run.events).groupby(keys)[["wait_data_ns", "wait_credit_ns", "moving_ns"]].sum()
     per_rank = per_channel.groupby(["case", "iteration", "rank"]).mean().reset_index()
     finished = run.samples[run.samples["state"] != "aborted"]
     samples = finished[["case", "iteration", "rank", "ops", "enter_ns", "exit_ns"]]
@@ -417,20 +417,29 @@ def operation_numbers(events: pd.DataFrame) -> pd.Series:
     return events.sort_values("begin_ns", kind="stable").groupby(keys, observed=True).cumcount()
 
 
-def _op_times(events: pd.DataFrame) -> pd.DataFrame:
+def op_times(events: pd.DataFrame, **more: tuple[str, str]) -> pd.DataFrame:
+    """Give the waiting and moving time in ns of every op, an op of several peers counted once.
+
+    ``more`` names further columns, each made of a column of the events by an aggregation.
+    """
     keys = ["case", "iteration", "rank", "channel", "operation", "slice", "op"]
-    ops = events.assign(operation=operation_numbers(events)).groupby(keys).agg(
-        begin_ns=("begin_ns", "min"),
-        end_ns=("end_ns", "max"),
-        wait_data_ns=("wait_data_ns", "sum"),
-        wait_credit_ns=("wait_credit_ns", "sum"),
+    ops = (
+        events.assign(operation=operation_numbers(events))
+        .groupby(keys, sort=False)
+        .agg(
+            begin_ns=("begin_ns", "min"),
+            end_ns=("end_ns", "max"),
+            wait_data_ns=("wait_data_ns", "sum"),
+            wait_credit_ns=("wait_credit_ns", "sum"),
+            **more,
+        )
     )
     span = (ops["end_ns"] - ops["begin_ns"]).astype(float)
     # Waits for several peers may overlap; together they never fill more than the op itself.
     waits = ops["wait_data_ns"] + ops["wait_credit_ns"]
     scale = (span / waits.where(waits > 0)).clip(upper=1).fillna(1)
     frame = ops[["wait_data_ns", "wait_credit_ns"]].mul(scale, axis=0)
-    return frame.assign(moving_ns=span - frame.sum(axis=1)).reset_index()
+    return frame.assign(moving_ns=span - frame.sum(axis=1), **{name: ops[name] for name in more}).reset_index()
 
 
 def messages(events: pd.DataFrame) -> pd.DataFrame:

@@ -71,25 +71,11 @@ def time_parts(source: Source) -> pd.DataFrame:
 
 
 def _per_rank(events: pd.DataFrame) -> pd.DataFrame:
-    events = events.assign(
-        reduces=events["phase"].isin(REDUCING), operation=metrics.operation_numbers(events)
-    )
-    ops = events.groupby([*_KEYS, "operation", "slice", "op"], sort=False).agg(
-        begin_ns=("begin_ns", "min"),
-        end_ns=("end_ns", "max"),
-        wait_data_ns=("wait_data_ns", "sum"),
-        wait_credit_ns=("wait_credit_ns", "sum"),
-        reduces=("reduces", "max"),
-    )
-    span = (ops["end_ns"] - ops["begin_ns"]).astype(float)
-    # Waits for several peers may overlap; together they never fill more than the op itself.
-    waits = ops["wait_data_ns"] + ops["wait_credit_ns"]
-    scale = (span / waits.where(waits > 0)).clip(upper=1).fillna(1)
-    frame = ops[["wait_data_ns", "wait_credit_ns"]].mul(scale, axis=0)
-    moving = span - frame.sum(axis=1)
+    ops = metrics.op_times(events.assign(reduces=events["phase"].isin(REDUCING)), reduces=("reduces", "max"))
     reduces = ops["reduces"].astype(bool)
-    frame = frame.assign(reduce_phase_ns=moving.where(reduces, 0), copy_phase_ns=moving.where(~reduces, 0))
-    per_channel = frame.groupby(_KEYS).sum()
+    ops["reduce_phase_ns"] = ops["moving_ns"].where(reduces, 0)
+    ops["copy_phase_ns"] = ops["moving_ns"].where(~reduces, 0)
+    per_channel = ops.groupby(_KEYS)[[part for part in PARTS if part != "other_ns"]].sum()
     return per_channel.groupby(["case", "iteration", "rank"]).mean().reset_index()
 
 
