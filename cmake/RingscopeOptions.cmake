@@ -21,7 +21,7 @@ endif()
 add_library(ringscope_flags INTERFACE)
 add_library(ringscope::flags ALIAS ringscope_flags)
 target_compile_options(ringscope_flags INTERFACE
-    $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion>)
+    $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -pthread>)
 if(RINGSCOPE_SANITIZE)
     target_compile_options(ringscope_flags INTERFACE
         -fsanitize=${RINGSCOPE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -90,12 +90,11 @@ ExitCode run_processes(const options::Options& options, const Body& body) {
 
 /// The ranks are threads of this process. On a GPU their kernels must be resident together: with streams that
 /// do not wait for each other in the hardware's queues, and with all code loaded beforehand.
-ExitCode run_threads(const options::Options& options, const Body& body) {
+ExitCode run_threads(const options::Options& options, const ColdStart& cold, const Body& body) {
     setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
     setenv("CUDA_MODULE_LOADING", "EAGER", 0);
     std::vector<ExitCode> codes(static_cast<std::size_t>(*options.virtual_ranks), ExitCode::internal);
     bootstrap::run_as_threads(*options.virtual_ranks, [&](Bootstrap& bootstrap) {
-        const ColdStart cold{.process_start = process_age_ns()};
         codes[static_cast<std::size_t>(bootstrap.rank())] = run_rank(bootstrap, options, cold, body);
         bootstrap.barrier();
     });
@@ -124,7 +123,23 @@ void end_job(Session& session, const Error& e) {
 }
 
 ExitCode on_all_ranks(const options::Options& options, const Body& body) {
-    return options.virtual_ranks ? run_threads(options, body) : run_processes(options, body);
+    if (!options.virtual_ranks) return run_processes(options, body);
+    return run_threads(options, {.process_start = process_age_ns()}, body);
+}
+
+ExitCode on_all_devices(Session& session, std::int64_t devices, const Body& body) {
+    const int ranks = session.bootstrap().size();
+    if (ranks != 1) {
+        throw Error{
+            ExitCode::usage, "measure.devices_per_rank is " + std::to_string(devices) + ", and there are " +
+                                 std::to_string(ranks) +
+                                 " ranks: several GPUs belong to one process alone (mpirun -np 1); for one "
+                                 "process per GPU leave it out"};
+    }
+    options::Options options = session.options();
+    options.virtual_ranks = static_cast<int>(devices);
+    options.expect_ranks.reset();  // what was expected of the launcher is there
+    return run_threads(options, session.cold(), body);
 }
 
 }  // namespace ringscope::app

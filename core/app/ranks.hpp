@@ -15,6 +15,12 @@ namespace ringscope::app {
     const options::Options& options, const std::function<ExitCode(Session&)>& body
 );
 
+/// Where one process drives several GPUs: each is a rank, and a thread of this process. The ranks that
+/// mpirun started must be this one alone, else usage. `body` as above; called by a body of on_all_ranks.
+[[nodiscard]] ExitCode on_all_devices(
+    Session& session, std::int64_t devices, const std::function<ExitCode(Session&)>& body
+);
+
 /// The error line of a job, in one piece: what comes in several can be torn apart by the table where both go
 /// into one file.
 void complain(const std::string& what);

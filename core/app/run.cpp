@@ -51,12 +51,15 @@ void show_cases(const std::vector<Case>& cases, const bench::Preparer& preparer)
 /// One run of one rank, once its plugins are loaded: what the top of the file promises, in order.
 class Run {
  public:
-    Run(Session& session, const options::Options& options, const Arguments& arguments)
-        : session_{session}, options_{options}, arguments_{arguments} {}
+    Run(Session& session, const Experiment& experiment, const options::Options& options,
+        const Arguments& arguments)
+        : session_{session},
+          options_{options},
+          arguments_{arguments},
+          experiment_{experiment},
+          cases_{expand(experiment)} {}
 
     ExitCode go() {
-        experiment_ = share_experiment(session_.bootstrap(), options_, vocabulary(session_.registry()));
-        cases_ = expand(experiment_);
         session_.connect(cases_, experiment_.timeout);
         if (options_.dry_run) return show();
         if (experiment_.machine) survey();
@@ -168,7 +171,7 @@ class Run {
     Session& session_;
     const options::Options& options_;
     const Arguments& arguments_;
-    Experiment experiment_;
+    const Experiment& experiment_;
     std::vector<Case> cases_;
     machine::Survey survey_;
     std::optional<trace::TraceWriter> writer_;
@@ -179,7 +182,13 @@ class Run {
 }  // namespace
 
 ExitCode run(const options::Options& options, const Arguments& arguments) {
-    return on_all_ranks(options, [&](Session& session) { return Run{session, options, arguments}.go(); });
+    return on_all_ranks(options, [&](Session& session) {
+        const Experiment experiment =
+            share_experiment(session.bootstrap(), options, vocabulary(session.registry()));
+        const auto body = [&](Session& own) { return Run{own, experiment, options, arguments}.go(); };
+        const std::int64_t devices = experiment.measure.devices_per_rank;
+        return devices > 1 ? on_all_devices(session, devices, body) : body(session);
+    });
 }
 
 }  // namespace ringscope::app

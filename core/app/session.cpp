@@ -228,7 +228,7 @@ void Session::note(const std::string& text) const {
 void Session::connect_nccl(const std::vector<Case>& cases, const Timeouts& timeout) {
     const bool asked =
         std::ranges::any_of(cases, [](const Case& c) { return c.algorithm.id == baseline::Nccl::id; });
-    if (!asked || bootstrap_.shares_address_space()) return;
+    if (!asked) return;
     try {
         nccl_ = std::make_unique<baseline::NcclBaseline>(bootstrap_, timeout.wait_ns);
         engines_->nccl = nccl_.get();

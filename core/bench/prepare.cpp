@@ -203,16 +203,17 @@ void Preparer::prepare_mpi(const Case& point, PreparedCase& prepared) {
     prepared.collective = Mpi::prepare(point.dtype, point.op, point.count, bootstrap_.size());
 }
 
+/// Ranks that are threads take GPUs in turn, and NCCL wants one for each; those of processes were checked.
 /// Its buffers lie in the arena like everybody's, or where NCCL wants them for a symmetric window.
 void Preparer::prepare_nccl(const Case& point, std::int64_t operations, PreparedCase& prepared) {
     std::string reason = Nccl::unsupported(
         point.algorithm, point.dtype, point.op, point.count,
-        engines_.cuda != nullptr ? 1 : std::ssize(bootstrap_.local_ranks())
+        engines_.cuda != nullptr && !bootstrap_.shares_address_space() ? 1
+                                                                       : std::ssize(bootstrap_.local_ranks())
     );
     const bool rounds_factor = Nccl::rounds_factor(point.dtype, point.op, bootstrap_.size());
     if (rounds_factor && size_of(point.dtype) == 1)
         reason = "NCCL multiplies by a rounded 1/N, and 8 bits leave nothing to hold the result to";
-    if (bootstrap_.shares_address_space()) reason = "NCCL needs ranks in processes of their own";
     bootstrap::agree(bootstrap_, [&] {  // GPUs may be of different kinds
         if (!reason.empty()) throw Skipped{reason};
     });

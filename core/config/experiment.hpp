@@ -30,7 +30,7 @@ struct AlgorithmChoice {
 };
 
 enum class StartMode { automatic, window, barrier };
-enum class VerifyMode { exact, mantissa, real };
+enum class VerifyMode { exact, mantissa, real, rank };
 
 struct Measure {
     std::int64_t warmup = 5;
@@ -38,6 +38,7 @@ struct Measure {
     std::vector<Mode> modes{Mode::isolated};
     StartMode start = StartMode::automatic;
     bool cold_start = true;
+    std::int64_t devices_per_rank = 1;  ///< more: one process drives so many GPUs, each of them a rank
 };
 
 struct TraceSettings {

@@ -99,6 +99,7 @@ std::vector<Override> settings_of(const Letters& letters) {
     add("measure.warmup", "-w", letters.warmup, as_is);
     if (count_of("-G", letters.graph, 0) > 0)
         settings.push_back({"measure.mode", "graph", "-G " + *letters.graph});
+    add("measure.devices_per_rank", "-g", letters.devices, as_is);
     add("sweep.dtypes", "-d", letters.dtype, type_list);
     add("sweep.ops", "-o", letters.op, op_list);
     add("sweep.algorithms", "-a", letters.algorithms,

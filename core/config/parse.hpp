@@ -45,6 +45,7 @@ struct Letters {
     std::optional<std::string> check{};       ///< -c, anything but 0: every timed result is verified
     std::optional<std::string> graph{};       ///< -G, 0; any other number measures CUDA graphs
     std::optional<std::string> algorithms{};  ///< -a, ids with commas between
+    std::optional<std::string> devices{};     ///< -g, 1; GPUs that the one process drives
 };
 
 /// What is to be said of an algorithm that the vocabulary lacks: the nearest right word, or that it is still

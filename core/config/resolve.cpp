@@ -212,6 +212,7 @@ StartMode read_start(const Node& node) {
 
 VerifyMode read_verify(const Node& node) {
     if (node.text == "mantissa") return VerifyMode::mantissa;
+    if (node.text == "rank") return VerifyMode::rank;
     return node.text == "real" ? VerifyMode::real : VerifyMode::exact;
 }
 
@@ -269,6 +270,7 @@ Measure read_measure(const Node& node) {
         .modes = read_list<Mode>(node.at("mode"), [](const Node& n) { return *mode(n.text); }),
         .start = read_start(node.at("start")),
         .cold_start = node.at("cold_start").boolean,
+        .devices_per_rank = node.at("devices_per_rank").integer,
     };
 }
 

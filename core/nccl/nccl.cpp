@@ -38,6 +38,8 @@ struct Library {
     decltype(&ncclGetErrorString) error_string = nullptr;
     decltype(&ncclGetLastError) last_error = nullptr;
     decltype(&ncclAllReduce) all_reduce = nullptr;
+    decltype(&ncclGroupStart) group_start = nullptr;
+    decltype(&ncclGroupEnd) group_end = nullptr;
     decltype(&ncclMemAlloc) allocate = nullptr;
     decltype(&ncclMemFree) free = nullptr;
     WindowRegister window_register = nullptr;
@@ -68,7 +70,9 @@ Library open_library() {
         look_up(file, "ncclCommGetAsyncError", found.async_error) &&
         look_up(file, "ncclGetErrorString", found.error_string) &&
         look_up(file, "ncclGetLastError", found.last_error) &&
-        look_up(file, "ncclAllReduce", found.all_reduce) && look_up(file, "ncclMemAlloc", found.allocate) &&
+        look_up(file, "ncclAllReduce", found.all_reduce) &&
+        look_up(file, "ncclGroupStart", found.group_start) &&
+        look_up(file, "ncclGroupEnd", found.group_end) && look_up(file, "ncclMemAlloc", found.allocate) &&
         look_up(file, "ncclMemFree", found.free);
     if (!complete) found.reason = "the NCCL of this machine is too old: 2.19 or newer is needed";
     look_up(file, "ncclCommWindowRegister", found.window_register);
@@ -194,6 +198,13 @@ std::string version_text(int code) {
            std::to_string(code % 100);
 }
 
+Group::Calls group_calls() {
+    return {
+        .start = [] { require(library().group_start(), "cannot begin a group"); },
+        .end = [] { require(library().group_end(), "a group failed"); },
+        .use = cuda::use_device};
+}
+
 Variables together(Variables a, const Variables& b) {
     a.insert(b.begin(), b.end());
     return a;
@@ -239,7 +250,8 @@ Variables environment_for(const Options& options) {
 }
 
 Communicator::Communicator(bootstrap::Bootstrap& bootstrap, const Options& options, std::int64_t wait_ns)
-    : wait_ns_{wait_ns} {
+    : wait_ns_{wait_ns}, rank_{bootstrap.rank()}, device_{cuda::current_device()} {
+    if (bootstrap.shares_address_space()) group_ = meet(bootstrap, wait_ns + set_up_ns, group_calls());
     // Ranks that are threads share one environment: the first sets it, and restores it when all are done.
     std::unique_ptr<ScopedEnvironment> environment;
     std::string id;
@@ -252,17 +264,24 @@ Communicator::Communicator(bootstrap::Bootstrap& bootstrap, const Options& optio
         if (bootstrap.rank() == 0) id = new_id();
     });
     bootstrap.broadcast(id, 0);
-    bootstrap::agree(bootstrap, [&] { create(id, options, bootstrap.rank(), bootstrap.size()); });
+    bootstrap::agree(bootstrap, [&] { create(id, options, bootstrap.size()); });
 }
 
-void Communicator::create(const std::string& id, const Options& options, int rank, int size) {
+void Communicator::create(const std::string& id, const Options& options, int size) {
+    constexpr const char* what = "cannot connect the ranks";
     const auto made = std::make_shared<ncclComm_t>(nullptr);
-    bounded(wait_ns_ + set_up_ns, "cannot connect the ranks", [made, id, options, rank, size] {
+    // In a group the configuration is read when the group ends.
+    const auto config = std::make_shared<ncclConfig_t>(config_of(options));
+    const auto init = [made, config, id, size, rank = rank_] {
         ncclUniqueId name{};
         std::memcpy(name.internal, id.data(), std::min(id.size(), sizeof(name.internal)));
-        ncclConfig_t config = config_of(options);
-        return library().init(made.get(), size, name, rank, &config);
-    });
+        return library().init(made.get(), size, name, rank, config.get());
+    };
+    if (group_) {
+        group_->call(rank_, device_, wait_ns_ + set_up_ns, [init] { require(init(), what); });
+    } else {
+        bounded(wait_ns_ + set_up_ns, what, init);
+    }
     handle_ = *made;
 }
 
@@ -278,12 +297,17 @@ void Communicator::all_reduce(
     const std::byte* input, std::byte* output, std::int64_t count, DataType dtype, ReduceOp op,
     CUstream_st* stream
 ) {
-    require(
-        library().all_reduce(
-            input, output, static_cast<std::size_t>(count), type_of(dtype), op_of(op), handle_, stream
-        ),
-        "all-reduce refused", handle_
-    );
+    const auto call = [=, this] {
+        require(
+            library().all_reduce(
+                input, output, static_cast<std::size_t>(count), type_of(dtype), op_of(op), handle_, stream
+            ),
+            "all-reduce refused", handle_
+        );
+    };
+    if (!group_) return call();
+    constexpr std::int64_t unlimited = 0;  // a thread for it would be timed
+    group_->call(rank_, device_, unlimited, call);
 }
 
 void Communicator::check() const {

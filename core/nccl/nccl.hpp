@@ -10,6 +10,7 @@
 
 #include "base/types.hpp"
 #include "bootstrap/bootstrap.hpp"
+#include "nccl/group.hpp"
 #include "nccl/scoped_environment.hpp"
 
 struct CUstream_st;  // cudaStream_t is a pointer to it
@@ -41,8 +42,9 @@ struct Options {
 /// The variables by which NCCL is told: it has no other way, and reads them when a communicator is created.
 [[nodiscard]] Variables environment_for(const Options& options);
 
-/// All ranks, one GPU each. Its calls block, as everybody's do: NCCL starts a thread for each operation of a
-/// communicator that does not, which would be timed with it. So what may hang is bounded from outside.
+/// All ranks, one GPU each; ranks that are threads of one process make their calls as a Group. Its calls
+/// block, as everybody's do: NCCL starts a thread for each operation of a communicator that does not, which
+/// would be timed with it. So what may hang is bounded from outside.
 class Communicator {
  public:
     /// On the current device. Throws AgreedError on all ranks where one fails or does not come.
@@ -66,9 +68,12 @@ class Communicator {
     [[nodiscard]] std::int64_t wait_ns() const { return wait_ns_; }
 
  private:
-    void create(const std::string& id, const Options& options, int rank, int size);
+    void create(const std::string& id, const Options& options, int size);
 
     std::int64_t wait_ns_;
+    int rank_;
+    int device_ = 0;
+    std::shared_ptr<Group> group_;  ///< null where every rank is a process
     ncclComm* handle_ = nullptr;
 };
 

@@ -23,7 +23,7 @@ namespace {
 constexpr std::string_view arguments_name = "arguments";
 constexpr std::array letter_names{"minbytes", "maxbytes",     "stepfactor", "stepbytes",
                                   "iters",    "warmup_iters", "datatype",   "op",
-                                  "check",    "graph",        "algorithms"};
+                                  "check",    "graph",        "algorithms", "ngpus"};
 constexpr int most_ranks = 65536, most_virtual_ranks = 64;
 constexpr std::int64_t most_launches = 999'999, largest_seed = (std::int64_t{1} << 53) - 1;
 constexpr std::array bindings{"none", "hwthread", "core", "numa", "socket", "package"};
@@ -34,8 +34,6 @@ struct Refusal {
 };
 constexpr std::array future_commands{"doctor", "simulate"};
 constexpr std::array<Refusal, 4> refused_options{{
-    {"-g", "one rank drives one device: leave -g out and start the ranks with mpirun -np N"},
-    {"--ngpus", "one rank drives one device: leave --ngpus out and start the ranks with mpirun -np N"},
     {"-t", "a rank has one thread: leave -t out and start the ranks with mpirun -np N"},
     {"--nthreads", "a rank has one thread: leave --nthreads out and start the ranks with mpirun -np N"},
 }};
@@ -193,6 +191,7 @@ Letters letters_of(const po::variables_map& values) {
         .check = text_of(values, "check"),
         .graph = text_of(values, "graph"),
         .algorithms = text_of(values, "algorithms"),
+        .devices = text_of(values, "ngpus"),
     };
 }
 

@@ -108,10 +108,11 @@ void add_letters(po::options_description& options) {
         "stepbytes,i", text("SIZE"), "add SIZE to the size"
     )("iters,n", text("N"), "timed iterations")("warmup_iters,w", text("N"), "iterations before them")(
         "datatype,d", text("TYPE"), "element type, or all"
-    )("op,o", text("OP"),
-      "sum, prod, min, max, avg, or all")("check,c", text("1"), "verification, which is always on")(
-        "graph,cudagraph,G", text("N"), "N > 0: CUDA graphs of 20 operations, launched -n times"
-    )("algorithms,a", text("ID,..."), "algorithms to run");
+    )("op,o", text("OP"), "sum, prod, min, max, avg, or all")(
+        "check,c", text("1"), "verification, which is always on"
+    )("graph,cudagraph,G", text("N"), "N > 0: CUDA graphs of 20 operations, launched -n times")(
+        "algorithms,a", text("ID,..."), "algorithms to run"
+    )("ngpus,g", text("N"), "GPUs that one process drives, each of them a rank");
 }
 
 void add_json(po::options_description& options) {

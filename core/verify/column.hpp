@@ -16,7 +16,7 @@
 
 // A column is what the contributors put in at one index: one value each. These functions draw columns whose
 // reduction is known and which show a fault. No value is a zero, but where a sum has more contributors than
-// the type can count.
+// the type can count, and in the mode rank.
 namespace ringscope::verify {
 
 [[nodiscard]] constexpr bool is_sum(ReduceOp op) {
@@ -199,8 +199,21 @@ void draw_real(std::vector<T>& column, ReduceOp op, std::int64_t index, Random& 
     rotate_extreme(column, op, index);
 }
 
+/// The place of each contributor: 0, 1, 2, ... at every index.
+template <class T>
+void number(std::vector<T>& column) {
+    for (std::size_t r = 0; r < column.size(); ++r) {
+        if constexpr (Integer<T>) {
+            column[r] = static_cast<T>(r);
+        } else {
+            column[r] = round_to<T>(static_cast<double>(r));
+        }
+    }
+}
+
 template <class T>
 void draw_column(std::vector<T>& column, ReduceOp op, VerifyMode mode, std::int64_t index, Random& random) {
+    if (mode == VerifyMode::rank) return number(column);
     if constexpr (Integer<T>) {
         draw_integers(column, op, index, random);
     } else if (mode == VerifyMode::real && has_reals<T>) {

@@ -40,7 +40,9 @@ struct WrongElement {
 ///  - real: reals, also badly cancelling ones; a result is right within gamma_k * sum|x_i|, k = N-1 roundings
 ///  (avg: N+1) to
 ///    the type itself. min and max stay exact.
-/// For integers all modes are the same: sums stay within the type, products wrap. 8-bit floats have no mode
+///  - rank: every element is the place of its contributor, 0, 1, 2, ..., for any type, as small examples of
+///  NCCL have it. One rank's element is like another's, so a chunk that lands elsewhere is not found.
+/// For integers all others are the same: sums stay within the type, products wrap. 8-bit floats have no mode
 /// real: their data are exact there too, for the bound would accept nearly anything.
 class Pattern {
  public:

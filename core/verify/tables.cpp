@@ -5,7 +5,9 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <limits>
 
+#include "base/error.hpp"
 #include "verify/accepted.hpp"
 #include "verify/column.hpp"
 
@@ -121,8 +123,27 @@ void put(std::vector<std::byte>& table, std::int64_t index, T value) {
     std::memcpy(table.data() + (index + table_length) * std::int64_t{sizeof(T)}, &value, sizeof(T));
 }
 
+/// In the mode rank the sum of 0 .. n-1, with all that is added up to it, has to be a value of the type.
+template <class T>
+void check_numbers(VerifyMode mode, std::size_t contributors) {
+    if (mode != VerifyMode::rank) return;
+    const std::uint64_t n = contributors, sum = n * (n - 1) / 2;
+    std::uint64_t most = 0;
+    if constexpr (Integer<T>) {
+        most = static_cast<std::uint64_t>(std::numeric_limits<T>::max());
+    } else {
+        most = std::uint64_t{1} << precision<T>;
+    }
+    if (sum <= most) return;
+    throw Error{
+        ExitCode::usage, "verify.mode rank: the sum of the numbers of " + std::to_string(n) + " ranks is " +
+                             std::to_string(sum) + ", and this type counts to " + std::to_string(most) +
+                             ": take another type, or mode exact"};
+}
+
 template <class T>
 ElementTables make_tables_of(ReduceOp op, VerifyMode mode, std::size_t contributors) {
+    check_numbers<T>(mode, contributors);
     const std::vector<std::byte> empty((table_length + block_length - 1) * sizeof(T));
     ElementTables tables{std::vector(contributors, empty),
                          empty,

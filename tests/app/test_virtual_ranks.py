@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ranks as threads of one process, and engines that this machine does not have."""
 
+import h5py
 import pytest
 from program import PROGRAM, call, one_case, ringscope, run, table, write_yaml
 
@@ -27,6 +28,30 @@ def test_virtual_ranks_skip_what_needs_processes(tmp_path):
     done = ringscope("run", write_yaml(tmp_path, one_case("mpi")), "--virtual-ranks", 2)
     assert done.code == 77
     assert "processes of their own" in done.out
+
+
+def test_devices_of_one_process_are_ranks(tmp_path):
+    output = tmp_path / "x.h5"
+    text = (
+        "sweep: {algorithms: [ring-simple, nccl], sizes: [100003]}\n"
+        "measure: {devices_per_rank: 3}\nverify: {mode: rank}"
+    )
+    done = run(1, write_yaml(tmp_path, text), "--output", output).is_good()
+    with h5py.File(output) as file:
+        assert file.attrs["world_size"] == 3
+        assert len(set(file["environment/pid"][:])) == 1
+    statuses = dict(zip(table(output, "cases")["algorithm"], table(output, "cases")["status"], strict=True))
+    assert statuses["ring-simple"] == "ok"
+    assert statuses["nccl"] == "skipped" and "nccl" in done.out  # without GPUs it is skipped, and says why
+
+
+def test_devices_of_one_process_belong_to_one_process(tmp_path):
+    done = run(2, write_yaml(tmp_path, one_case("ring-ll")), "--set", "measure.devices_per_rank=2")
+    assert done.code == 2
+    assert "measure.devices_per_rank is 2, and there are 2 ranks" in done.err
+    letters = run(2, "-b", "1K", "-e", "1K", "-a", "ring-ll", "-g", "2")
+    assert letters.code == 2 and "mpirun -np 1" in letters.err
+    assert run(2, "-b", "1K", "-e", "1K", "-a", "ring-ll", "-g", "1").code == 0
 
 
 def test_a_graph_on_the_host_is_skipped_with_the_reason(tmp_path):

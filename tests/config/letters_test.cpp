@@ -86,7 +86,13 @@ TEST(Letters, graph_of_any_number_but_0_is_the_mode_graph) {
     EXPECT_THAT(modes("20"), ElementsAre(Mode::graph));
 }
 
+TEST(Letters, g_is_the_number_of_devices_of_the_process) {
+    EXPECT_EQ(experiment_from_letters({}, vocabulary()).measure.devices_per_rank, 1);
+    EXPECT_EQ(experiment_from_letters({.devices = "2"}, vocabulary()).measure.devices_per_rank, 2);
+}
+
 TEST(Letters, errors_name_the_letter) {
+    EXPECT_THAT(error_of_letters({.devices = "0"}), StartsWith("-g 0: `measure.devices_per_rank` must be"));
     EXPECT_THAT(
         error_of_letters({.min_bytes = "8Q"}), StartsWith("-b 8Q: `sweep.sizes.from` must be a size")
     );

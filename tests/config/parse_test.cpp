@@ -63,6 +63,7 @@ TEST(Parse, defaults_are_those_of_the_types) {
     EXPECT_EQ(e.measure.modes, expected.measure.modes);
     EXPECT_EQ(e.measure.start, expected.measure.start);
     EXPECT_EQ(e.measure.cold_start, expected.measure.cold_start);
+    EXPECT_EQ(e.measure.devices_per_rank, expected.measure.devices_per_rank);
     EXPECT_EQ(e.trace.enabled, expected.trace.enabled);
     EXPECT_EQ(e.trace.iterations, expected.trace.iterations);
     EXPECT_EQ(e.trace.max_events_per_rank, expected.trace.max_events_per_rank);
@@ -534,6 +535,7 @@ measure:
   mode: [isolated]
   start: auto
   cold_start: true
+  devices_per_rank: 1
 trace:
   enabled: true
   iterations: 2

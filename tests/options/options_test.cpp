@@ -182,11 +182,17 @@ TEST(Letters, GraphIsTakenAsTyped) {
     EXPECT_EQ(parse({"run", "-G", "20"}).letters.graph, "20");
 }
 
-TEST(Letters, GpusAndThreadsPerRankAreExplained) {
-    for (const char* word : {"-g", "--ngpus", "-t", "--nthreads"}) {
+TEST(Letters, GpusOfOneProcessHaveALetter) {
+    for (const char* word : {"-g", "--ngpus"}) {
+        EXPECT_EQ(parse({"run", "-b", "8", word, "2"}).letters.devices, "2") << word;
+    }
+    EXPECT_EQ(parse({"run", "-g1"}).letters.devices, "1");
+}
+
+TEST(Letters, ThreadsPerRankAreExplained) {
+    for (const char* word : {"-t", "--nthreads"}) {
         EXPECT_THAT(refusal({"run", "-b", "8", word, "1"}), HasSubstr("mpirun -np N")) << word;
     }
-    EXPECT_THAT(refusal({"run", "-g1"}), HasSubstr("mpirun -np N"));
 }
 
 TEST(UnknownWord, NearestOptionIsNamed) {

@@ -332,6 +332,35 @@ TEST(PatternModes, Float32SummedInHalf_BreaksTheRealBound) {
     }
 }
 
+TEST(PatternModes, RankData_AreTheNumbersOfTheRanks) {
+    const Pattern pattern{DataType::float32, ReduceOp::sum, 4, VerifyMode::rank};
+    const std::vector<Bytes> inputs = inputs_of(pattern, 5000, 7);
+    for (std::size_t rank = 0; rank < 4; ++rank) {
+        for (std::int64_t i = 0; i < 5000; ++i)
+            ASSERT_EQ(element_at<float>(inputs[rank].data(), i), static_cast<float>(rank));
+    }
+    const auto result = [](DataType dtype, ReduceOp op, int ranks) {
+        const Pattern numbers{dtype, op, ranks, VerifyMode::rank};
+        Bytes out(static_cast<std::size_t>(size_of(dtype)));
+        numbers.fill_expected(out.data(), 1, 0);
+        return out;
+    };
+    // 0 + 1 = 1 of two devices; of four: 6, 0, 0, 3 and 1.5.
+    EXPECT_EQ(element_at<float>(result(DataType::float32, ReduceOp::sum, 2).data(), 0), 1.0F);
+    EXPECT_EQ(element_at<double>(result(DataType::float64, ReduceOp::sum, 4).data(), 0), 6.0);
+    EXPECT_EQ(element_at<float>(result(DataType::float32, ReduceOp::prod, 4).data(), 0), 0.0F);
+    EXPECT_EQ(element_at<float>(result(DataType::float32, ReduceOp::min, 4).data(), 0), 0.0F);
+    EXPECT_EQ(element_at<float>(result(DataType::float32, ReduceOp::max, 4).data(), 0), 3.0F);
+    EXPECT_EQ(element_at<float>(result(DataType::float32, ReduceOp::avg, 4).data(), 0), 1.5F);
+    EXPECT_EQ(element_at<std::int8_t>(result(DataType::int8, ReduceOp::sum, 16).data(), 0), 120);
+}
+
+TEST(PatternModes, RankData_AreRefusedWhereTheTypeCannotHoldTheirSum) {
+    EXPECT_THROW((Pattern{DataType::int8, ReduceOp::sum, 17, VerifyMode::rank}), Error);        // 136
+    EXPECT_THROW((Pattern{DataType::float8_e5m2, ReduceOp::sum, 5, VerifyMode::rank}), Error);  // 10, 3 bits
+    EXPECT_NO_THROW((Pattern{DataType::float8_e5m2, ReduceOp::sum, 4, VerifyMode::rank}));
+}
+
 TEST(PatternModes, RealData_CancelsBadly) {
     const Pattern pattern{DataType::float32, ReduceOp::sum, 5, VerifyMode::real};
     const std::vector<Bytes> inputs = inputs_of(pattern, 3000, 0);
