@@ -10,7 +10,6 @@
 
 #include "engine/cuda/engine.hpp"
 #include "engine/cuda/legs.hpp"
-#include "tests/effort.hpp"
 #include "tests/engine/support.hpp"
 
 // The work of copy engines' streams, played by a machine that knows no GPU: each lane of each rank goes on
@@ -213,7 +212,7 @@ schedule::Plan leanest_plan(const std::string& id, Shape shape) {
 }
 
 /// Nothing but arithmetic, which a sanitizer makes twenty times as long.
-constexpr unsigned seeds = sanitized ? 2 : 12;
+constexpr unsigned seeds = 12;
 
 /// Whatever lane goes first: no operation is stuck, and all sums are right, three operations in a row.
 TEST_P(LegsOf, AnyOrderOfTheLanes_IsAnAllReduce) {

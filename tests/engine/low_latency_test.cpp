@@ -50,7 +50,7 @@ std::vector<std::string> play_series(int ranks, std::int64_t operations, std::ui
     return faults.texts();
 }
 
-constexpr std::int64_t many = sanitized ? 10'000 : 100'000;
+constexpr std::int64_t many = sanitized ? 4'000 : 100'000;
 
 TEST(LowLatency, ThreeBitFlags_PassAHundredThousandOperations) {
     EXPECT_THAT(play_series<BasicLowLatency<3>>(2, many), IsEmpty());
