@@ -35,10 +35,13 @@ def summarize(folder: Folder, plan: list[Launch]) -> tuple[list[int], int]:
 
 
 def _print_report(folder: Folder) -> None:
-    """Print the comparison of the arms, or the times where there is one; the analysis knows the numbers."""
+    """Print ours against the baselines, else the comparison of the arms, else the times: what the batch allows.
+
+    The analysis knows the numbers.
+    """
     if importlib.util.find_spec("ringscope") is None:
         return
-    for command in ("compare", "table"):
+    for command in ("versus", "compare", "table"):
         words = [sys.executable, "-c", "import ringscope.cli, sys; sys.exit(ringscope.cli.main())", command]
         done = subprocess.run([*words, str(folder.path)], capture_output=True, text=True, check=False)
         if done.returncode == 0:
