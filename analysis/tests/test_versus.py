@@ -109,6 +109,13 @@ def test_cases_that_failed_are_left_out():
     assert (row["theirs"], row["ratio"], row["n"], row["verdict"]) == ("nccl b=1", 2, 5, TOO_SMALL)
 
 
+def test_launches_of_one_half_do_not_choose_for_themselves():
+    half = [4, None, 4, None, 4, None]
+    cases = case("ring-ll", half, bytes=4), case("mpi", half, bytes=4), case("mpi", [4] * 6)
+    row = best(*cases, bytes=4)
+    assert (row["ours"], row["theirs"], row["n"]) == ("-", "-", 0) and np.isnan(row["ratio"])
+
+
 def test_nothing_to_compare_is_said():
     with pytest.raises(RunError, match="no case of a baseline"):
         versus(case("ring-ll", [1]))
@@ -207,11 +214,11 @@ def test_engines_are_named_where_ours_have_several():
 
 @pytest.fixture(name="noise", scope="module")
 def fixture_noise():
-    """One case of ours and 20 of a baseline, at 40 sizes, all equally fast, 5 % of noise between launches."""
+    """One case of ours and 20 of a baseline, at 25 sizes, all equally fast, 5 % of noise between launches."""
     rng = np.random.default_rng(7)
     launches = [case("ring-ll", [1] * 6), *(case(f"nccl v={number}", [1] * 6) for number in range(20))]
     frame = pd.concat(
-        [rows.assign(bytes=4 * size) for rows in launches for size in range(40)], ignore_index=True
+        [rows.assign(bytes=4 * size) for rows in launches for size in range(25)], ignore_index=True
     )
     return frame.assign(median_ns=1e4 * np.exp(rng.normal(0, 0.05, len(frame))))
 
@@ -222,7 +229,7 @@ def bias(frame):
 
 
 def test_who_has_more_variants_is_not_favoured(noise):
-    """The mean of 40 ratios with some 4 % of noise each is known within 0.6 %, so 2 % are three of these."""
+    """The mean of 25 ratios with some 4 % of noise each is known within 0.8 %, so 2 % are two and a half of these."""
     frame = versus(noise)
     assert abs(bias(frame)) < 0.02
     # The intervals are of 95 %: they hold the true ratio in all but a few.

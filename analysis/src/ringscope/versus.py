@@ -139,9 +139,11 @@ def _contest(ours: pd.DataFrame, theirs: pd.DataFrame, delta: float, rng: np.ran
 def reported(ours: pd.DataFrame, theirs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Give the rows of both sides that count: in each half of the launches the case that the other half chose.
 
-    Where there is one launch only, it chooses for itself.
+    Where no arm has more than one launch, it chooses for itself.
     """
-    halves = sorted({*ours["half"], *theirs["half"]})
+    rows = pd.concat([ours, theirs])
+    alone = rows.groupby("arm")["launch"].nunique().max() == 1
+    halves = sorted(set(rows["half"])) if alone else [0, 1]
     ours, theirs = _in_all(ours, halves), _in_all(theirs, halves)
     parts = [
         _of_half(ours, theirs, chooser, half) for chooser, half in zip(reversed(halves), halves, strict=True)
