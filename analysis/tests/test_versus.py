@@ -55,7 +55,7 @@ def best(*cases, **chosen):
 
 
 def test_each_half_of_the_launches_chooses_for_the_other():
-    # A wins the even launches by far, B the odd ones; what is reported is A in the odd and B in the even ones.
+    # A wins the even launches by far, B the odd ones; reported are A in the odd and B in the even ones.
     row = best(
         case("ring-ll", [14] * 6),
         case("nccl a=1", [1, 9, 1, 9, 1, 9]),
@@ -147,7 +147,7 @@ def test_under_six_launches_there_is_a_figure_without_an_interval():
 
 
 def test_ours_is_of_the_launches_of_the_fastest_arm():
-    # Arms are shuffled: even and odd are counted within an arm, whose launches are all even in the batch's order.
+    # Arms are shuffled: even and odd are counted within an arm, here of launches 0, 2, 4, ....
     plain, tuned = [0, 2, 4, 6, 8, 10], [1, 3, 5, 7, 9, 11]
     cases = [
         case("ring-ll", [30] * 6, plain, arm="plain"),
@@ -204,6 +204,15 @@ def test_cases_that_a_file_does_not_tell_apart_are_numbered():
     assert (row["theirs"], row["ratio"]) == ("nccl (2)", 2)
 
 
+def test_what_a_baseline_tells_is_shown_where_it_tells():
+    told = case("nccl", [5, 9, 5, 9, 5, 9], reason="chose ring ll 1 channel")
+    frame = versus(pd.concat([case("ring-ll", [6] * 6), told, case("nccl window=symmetric", [9, 5] * 3)]))
+    _, table = next(versus_tables(frame))
+    assert table["baseline"].tolist() == ["nccl window=symmetric or nccl (ring ll)"]
+    _, table = next(versus_tables(versus(pd.concat([case("ring-ll", [6] * 6), case("mpi", [5] * 6)]))))
+    assert table["baseline"].tolist() == ["mpi"]
+
+
 def test_engines_are_named_where_ours_have_several():
     row = best(case("ring-ll", [6] * 6), case("ring-ll", [3] * 6, engine="cuda-p2p"), case("nccl", [3] * 6))
     assert row["ours"] == "ring-ll, cuda-p2p"
@@ -229,7 +238,7 @@ def bias(frame):
 
 
 def test_who_has_more_variants_is_not_favoured(noise):
-    """The mean of 25 ratios with some 4 % of noise each is known within 0.8 %, so 2 % are two and a half of these."""
+    """The mean of 25 ratios with some 4 % of noise each is known within 0.8 %; 2 % are 2.5 of these."""
     frame = versus(noise)
     assert abs(bias(frame)) < 0.02
     # The intervals are of 95 %: they hold the true ratio in all but a few.
@@ -249,7 +258,7 @@ def test_choosing_on_the_launches_that_are_reported_is_caught(noise, monkeypatch
 
 
 def machine(engine="host-shm"):
-    """Two ranks: 1 and 2 GB/s at 1 KiB, by copy engine 4 GB/s from 1 to 0 at 4 KiB; flags of 100 and 300 ns."""
+    """Two ranks: 1 and 2 GB/s and more, by copy engine 4 GB/s from 1 to 0; flags of 100 and 300 ns."""
     nan = np.nan
     columns = ["engine", "src", "dst", "bytes", "latency_ns", "bandwidth", "copy_engine_bandwidth"]
     rows = [

@@ -82,8 +82,8 @@ def _times_of(launch: Any, run: Run) -> pd.DataFrame:
 
 
 def launch_times(result: Run | Batch) -> pd.DataFrame:
-    """Give one row per launch and case: the columns of ``case_times``, launch, experiment, arm, and limit_ns, what
-    the machine allows; of a single run as of one launch without an arm.
+    """Give one row per launch and case: the columns of ``case_times``, launch, experiment, arm, and limit_ns,
+    the least time that the links allow; of a single run as of one launch without an arm.
     """
     if isinstance(result, Batch):
         return result.times

@@ -15,8 +15,8 @@ from ringscope.run import Run
 def least_times(run: Run) -> np.ndarray:
     """Give, per row of ``run.cases``, the least time in ns that the links of its engine allow.
 
-    That is latency + 2(N-1)M/N / rate, both of the slowest link: what must leave a rank on average crosses one
-    link, and one flag more. Links were measured one at a time, so a machine that is busy both ways may allow
+    That is latency + 2(N-1)M/N / rate, both of the slowest link: what leaves a rank on average, over one
+    link, and one way of a flag. Links were measured one at a time, so a machine that is busy both ways may allow
     less. NaN where nothing was measured of the engine, as for baselines, and for one rank.
     """
     machine = run.machine if "engine" in run.machine else run.machine.assign(engine="")
@@ -29,7 +29,7 @@ def least_times(run: Run) -> np.ndarray:
 
 
 def _links(machine: pd.DataFrame, engine: str) -> pd.DataFrame:
-    """Give the rows of an engine, with the better of both rates in byte/s; files before 1.2 name no engine."""
+    """Give the rows of an engine, with the better of both rates (byte/s); files before 1.2 name no engine."""
     rows = machine[machine["engine"].isin([engine, ""])]
     return rows.assign(rate=rows[["bandwidth", "copy_engine_bandwidth"]].max(axis=1))
 
@@ -46,8 +46,8 @@ def _least_time(links: pd.DataFrame, size: int, share: float) -> float:
 def slowest_rate(links: pd.DataFrame, size: int) -> float:
     """Give the rate in byte/s of the slowest ordered pair, NaN where nothing was measured.
 
-    A pair's rate is its best at any size of so many bytes or more, or at its largest size where all are smaller:
-    what a small transfer reaches in a cache says nothing of a large one.
+    A pair's rate is its best at any size of so many bytes or more, or at its largest size where all are
+    smaller: what a small transfer reaches in a cache says nothing of a large one.
     """
     known = links.dropna(subset=["rate"])
     rates = [_rate(pair, size) for _, pair in known.groupby(["src", "dst"])]

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ours against the baselines: the fastest of ours beside the fastest of theirs, size by size.
 
-The fastest of several looks faster than it is, and the more so the more there are, if it is chosen by the times
-that are then reported. So the launches of each arm are parted into even and odd ones, in their order: the even
-ones choose for the odd ones and the odd ones for the even ones, and no figure is of a launch that chose it.
-A baseline is the fastest of all its cases in all arms; ours is the fastest in the launches of that arm, so that
-both times of a ratio are of the same launches.
+The fastest of several looks faster than it is, and the more so the more there are, if it is chosen by the
+times that are then reported. So the launches of each arm are parted into even and odd ones, in their order:
+the even ones choose for the odd ones and the odd ones for the even ones, and no figure is of a launch that
+chose it. A baseline is the fastest of all its cases in all arms; ours is the fastest in the launches of that
+arm, so that both times of a ratio are of the same launches.
 """
 
 from __future__ import annotations
@@ -47,11 +47,12 @@ _CASE = ["experiment", "ranks", "arm", "algorithm", "engine"]
 def versus(times: pd.DataFrame, delta: float = DELTA, seed: int = 1) -> pd.DataFrame:
     """Set ours against the baselines; ``times`` are those of ``launch_times``.
 
-    Give one row per setting, size and ``pair``: ``best``, or the id of an algorithm that NCCL has too. Columns:
-    ``ours`` and ``theirs`` (names; two where the halves chose differently), ``did`` (what the baseline told of
-    itself), ``n`` (launches), ``ours_ns`` and ``theirs_ns`` (medians over launches), ``ratio`` of these (below 1:
-    ours is faster) with ``low``, ``high`` and verdict as in ``compare``, ``ours_blocks`` and ``theirs_blocks``,
-    ``limit_ns`` (what the machine allows) and ``share`` of it that ours reaches. A side without a time is NaN.
+    Give one row per setting, size and ``pair``: ``best``, or the id of an algorithm that NCCL has too.
+    Columns: ``ours`` and ``theirs`` (names; two where the halves chose differently), ``did`` (what the
+    baseline told of itself), ``n`` (launches), ``ours_ns`` and ``theirs_ns`` (medians over launches),
+    ``ratio`` of these (below 1: ours is faster) with ``low``, ``high`` and ``verdict`` as in ``compare``,
+    ``ours_blocks`` and ``theirs_blocks``, ``limit_ns`` (what the machine allows) and ``share`` of it that
+    ours reaches. A side without a time is NaN, its names are ``-``.
     """
     known = _labelled(times[times["median_ns"] > 0])
     _check(known)
@@ -93,7 +94,7 @@ def _labelled(times: pd.DataFrame) -> pd.DataFrame:
 
 
 def _did(times: pd.DataFrame) -> pd.Series:
-    """Give the algorithm and the protocol that NCCL told it chose, `ring ll`, else those that it was held to."""
+    """Give algorithm and protocol that NCCL told it chose, `ring ll`, else those that it was held to."""
     told = times["reason"].str.extract(r"^chose (\S+ \S+) \d+ channels?$", expand=False)
     held = times["algorithm"].str.extract(r"algo=(\S+) proto=(\S+)")
     return told.fillna(held[0] + " " + held[1]).fillna("")
@@ -124,7 +125,7 @@ def _contest(ours: pd.DataFrame, theirs: pd.DataFrame, delta: float, rng: np.ran
     return {
         "ours": _words(ours["name"]),
         "theirs": _words(theirs["name"]),
-        "did": _words(theirs["did"]),
+        "did": _words(theirs.loc[theirs["did"] != "", "did"]),
         "n": max(len(ours), len(theirs)),
         "ours_ns": ours_ns,
         "theirs_ns": float(theirs["median_ns"].median()),
@@ -137,7 +138,7 @@ def _contest(ours: pd.DataFrame, theirs: pd.DataFrame, delta: float, rng: np.ran
 
 
 def reported(ours: pd.DataFrame, theirs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Give the rows of both sides that count: in each half of the launches the case that the other half chose.
+    """Give the rows of both sides that count: in each half of the launches the case that the other chose.
 
     Where no arm has more than one launch, it chooses for itself.
     """
@@ -197,8 +198,9 @@ def versus_tables(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 def _setting_words(setting: dict) -> str:
     place = "in place" if setting["in_place"] else "out of place"
     shift = f", shifted by {setting['offset']}" if setting["offset"] else ""
-    begin = f"{setting['experiment']}, " if setting["experiment"] else ""
-    return f"{begin}{setting['ranks']} ranks, {setting['mode']}, {setting['dtype']} {setting['op']}, {place}{shift}"
+    begin = [setting["experiment"]] if setting["experiment"] else []
+    what = [f"{setting['ranks']} ranks", setting["mode"], f"{setting['dtype']} {setting['op']}"]
+    return ", ".join([*begin, *what, place]) + shift
 
 
 def _best_table(rows: pd.DataFrame) -> pd.DataFrame:
@@ -207,7 +209,7 @@ def _best_table(rows: pd.DataFrame) -> pd.DataFrame:
             "size": rows["bytes"].map(text.size),
             "ours": rows["ours"],
             "us": (rows["ours_ns"] / 1e3).map(text.number),
-            "baseline": rows["theirs"] + rows["did"].map(lambda did: f" ({did})" if did.strip("- ") else ""),
+            "baseline": rows["theirs"] + rows["did"].map(lambda did: "" if did == "-" else f" ({did})"),
             "its us": (rows["theirs_ns"] / 1e3).map(text.number),
             "ratio": rows["ratio"].map(_ratio),
             "from": rows["low"].map(_ratio),
