@@ -16,8 +16,8 @@ def least_times(run: Run) -> np.ndarray:
     """Give, per row of ``run.cases``, the least time in ns that the links of its engine allow.
 
     That is latency + 2(N-1)M/N / rate, both of the slowest link: what leaves a rank on average, over one
-    link, and one way of a flag. Links were measured one at a time, so a machine that is busy both ways may allow
-    less. NaN where nothing was measured of the engine, as for baselines, and for one rank.
+    link, and one way of a flag. Links were measured one at a time: busy both ways they may allow less.
+    NaN where nothing was measured of the engine, as for baselines, and for one rank.
     """
     machine = run.machine if "engine" in run.machine else run.machine.assign(engine="")
     by_engine = {engine: _links(machine, engine) for engine in run.cases["engine"].unique()}
