@@ -70,6 +70,13 @@ def test_ratios_to_the_baseline_with_the_widest_interval(page):
     assert ratio["ratio_high"] == pytest.approx(HIGH_NS / LOW_NS)
 
 
+def test_fastest_of_ours_is_set_against_the_fastest_baseline(page):
+    row = page.one("versus", bytes=4096, pair="best")
+    assert (row["ours"], row["theirs"], row["ratio"], row["n"]) == ("ring-ll", "mpi", 1, 1)
+    assert row["verdict"] == "n too small" and row["limit_ns"] is None
+    assert page.row_of("4 KiB", "ring-ll", "59.80", "mpi", "59.80", "1.000", "-", "-", "n too small")
+
+
 def test_winners_say_who_cannot_be_told_apart(page):
     assert page.one("winners", bytes=1000) == {
         "setting": 0,
@@ -281,7 +288,10 @@ def test_batch_shows_medians_over_launches(pristine, tmp_path):
             opened["samples/exit_ns"][...] += 1_000 * index
     content = {"format": "ringscope-batch", "version": 1, "name": "x", "launches": launches}
     (folder / "batch.json").write_text(json.dumps(content), encoding="utf-8")
-    case = Page(make_page([folder])[0]).one("cases", case=0)
+    page = Page(make_page([folder])[0])
+    versus = page.one("versus", bytes=4096, pair="best")
+    assert (versus["origin"], versus["n"], versus["ratio"], versus["verdict"]) == ("batch", 6, 1, "SAME")
+    case = page.one("cases", case=0)
     assert (case["n"], case["median_ns"]) == (6, MEDIAN_NS + 2_500)
     assert (case["low_ns"], case["high_ns"]) == (MEDIAN_NS, MEDIAN_NS + 5_000)
 

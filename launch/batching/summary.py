@@ -34,16 +34,19 @@ def summarize(folder: Folder, plan: list[Launch]) -> tuple[list[int], int]:
     return [known["exit_code"] for known in done + failed], left
 
 
+#: Prints the first of these that the batch has something for: ours against a baseline, arms, or times alone.
+_REPORT = """
+import sys, ringscope.cli
+any(ringscope.cli.main([command, sys.argv[1]]) == 0 for command in ("versus", "compare", "table"))
+"""
+
+
 def _print_report(folder: Folder) -> None:
-    """Print the comparison of the arms, or the times where there is one; the analysis knows the numbers."""
+    """Print what the batch is about; the analysis knows the numbers."""
     if importlib.util.find_spec("ringscope") is None:
         return
-    for command in ("compare", "table"):
-        words = [sys.executable, "-c", "import ringscope.cli, sys; sys.exit(ringscope.cli.main())", command]
-        done = subprocess.run([*words, str(folder.path)], capture_output=True, text=True, check=False)
-        if done.returncode == 0:
-            print(done.stdout, end="")
-            return
+    words = [sys.executable, "-c", _REPORT, str(folder.path)]
+    print(subprocess.run(words, capture_output=True, text=True, check=False).stdout, end="")
 
 
 def _say_counts(done: list[dict[str, Any]], total: int, failed: int, left: int) -> None:

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <numeric>
 #include <span>
@@ -22,7 +23,8 @@ Experiment shipped(const std::string& name) {
     const std::string path = folder / (name + ".yaml");
     Vocabulary words = vocabulary();
     for (const char* more :
-         {"ipc-pcie", "ipc-pcie-naive", "tree-simple", "parameter-server", "halving-doubling"})
+         {"ipc-pcie", "ipc-pcie-naive", "tree-ll", "tree-simple", "parameter-server", "halving-doubling",
+          "one-shot", "two-shot", "ring-ll128"})
         words.algorithms.emplace_back(more);
     return parse_experiment(read_experiment_file(path), path, words);
 }
@@ -100,6 +102,70 @@ TEST(Shipped, traffic_traces_one_operation_of_each_on_several_numbers_of_ranks) 
     EXPECT_THAT(e.launch.np, ElementsAre(2, 4, 8));
     EXPECT_TRUE(e.trace.enabled);
     EXPECT_EQ(expand(e).size(), 4U);
+}
+
+/// The names of arms.
+std::vector<std::string> names_of(const std::vector<Variables>& arms) {
+    std::vector<std::string> names;
+    for (const Variables& arm : arms) names.push_back(arm.name);
+    return names;
+}
+
+/// Eleven sizes from 256 bytes to 1 GiB, untraced, six launches: what the three against NCCL have in common.
+void expect_against_nccl(const Experiment& e) {
+    EXPECT_EQ(e.sizes.size(), 11U);
+    EXPECT_EQ(e.sizes.front(), 256);
+    EXPECT_EQ(e.sizes.back(), 1 << 30);
+    EXPECT_THAT(e.measure.modes, ElementsAre(Mode::isolated, Mode::graph));
+    EXPECT_FALSE(e.trace.enabled);
+    EXPECT_EQ(e.launch.launches, 6);
+}
+
+TEST(Shipped, versus_nccl_has_a_like_of_each_ring_and_tree) {
+    const Experiment e = shipped("versus-nccl");
+    expect_against_nccl(e);
+    EXPECT_THAT(e.launch.np, ElementsAre(2));
+    const auto has = [&](const AlgorithmChoice& choice) { return std::ranges::count(e.algorithms, choice); };
+    for (const char* way : {"ring", "tree"}) {
+        for (const char* protocol : {"ll", "ll128", "simple"}) {
+            const auto ours = has({std::string{way} + "-" + protocol, {}});
+            EXPECT_EQ(ours, has({"nccl", {}, {{"algo", way}, {"proto", protocol}}})) << way << protocol;
+        }
+    }
+    EXPECT_EQ(has({"nccl", {}}), 1);
+    EXPECT_EQ(has({"nccl", {}, {{"window", "symmetric"}}}), 1);
+    EXPECT_EQ(expand(e).size(), 330U);  // 15 algorithms, 2 modes, 11 sizes
+}
+
+TEST(Shipped, versus_nccl_staged_leaves_peer_access_unused_on_both_sides) {
+    const Experiment e = shipped("versus-nccl-staged");
+    expect_against_nccl(e);
+    EXPECT_THAT(e.engines, ElementsAre("cuda-staged"));
+    ASSERT_EQ(e.launch.env.size(), 1U);
+    EXPECT_THAT(
+        e.launch.env[0].values,
+        ElementsAre(std::pair<const std::string, std::string>{"NCCL_P2P_DISABLE", "1"})
+    );
+}
+
+TEST(Shipped, versus_nccl_n_is_of_four_and_eight_ranks) {
+    const Experiment e = shipped("versus-nccl-n");
+    expect_against_nccl(e);
+    EXPECT_THAT(e.launch.np, ElementsAre(4, 8));
+}
+
+TEST(Shipped, versus_mpi_has_every_setting_of_open_mpi_as_an_arm) {
+    const Experiment e = shipped("versus-mpi");
+    EXPECT_THAT(e.launch.bind_to, ElementsAre("core"));
+    EXPECT_THAT(
+        names_of(e.launch.mca),
+        ElementsAre("as-it-comes", "no-cma", "sm", "tuned-3", "tuned-4", "tuned-5", "tuned-6")
+    );
+    EXPECT_EQ(e.sizes.front(), 8);
+    EXPECT_EQ(e.sizes.back(), 64 << 20);
+    EXPECT_FALSE(e.trace.enabled);
+    EXPECT_EQ(e.launch.launches, 6);
+    EXPECT_EQ(expand(e).size(), 55U);  // 5 algorithms, 11 sizes
 }
 
 TEST(Shipped, gradients_add_up_to_resnet_50) {

@@ -8,6 +8,7 @@ import pty
 import re
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -178,6 +179,24 @@ def test_two_ranks_for_real(place):
             facts = dict(zip(trace["environment/facts/name"], trace["environment/facts/value"]))
         told = facts.get(b"env.RINGSCOPE_WORD", b"").decode()
         assert told == ('it\'s; "a, b" $HOME' if launch["arm"] == "louder" else "")
+
+
+@pytest.mark.parametrize(
+    ("algorithms", "says", "row"),
+    [
+        ("[ring-ll, mpi]", "fastest of the baselines", "1 KiB  ring-ll "),
+        ("[ring-ll, ring-simple]", "above 1 is slower", "ring-simple"),
+        ("[ring-ll]", "2 of 2 launches", "ring-ll"),
+    ],
+)
+def test_batch_ends_with_what_it_is_about(place, monkeypatch, algorithms, says, row):
+    monkeypatch.setenv("RINGSCOPE_PYTHON", sys.executable)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "analysis" / "src"))
+    sweep = f"sweep: {{algorithms: {algorithms}, sizes: [1KiB]}}"
+    done = place.batch(place.write("x", "{np: 2, launches: 2}", sweep), real=True)
+    assert done.returncode == 0, done
+    assert done.stdout.startswith("#") and says in done.stdout.splitlines()[0]
+    assert any(row in line for line in done.stdout.splitlines()), done.stdout
 
 
 def test_arms_have_names_in_labels_files_and_words(place):

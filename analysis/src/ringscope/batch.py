@@ -13,11 +13,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
 
 from ringscope import text
+from ringscope.limits import least_times
 from ringscope.metrics import bandwidth, case_times, median_interval
 from ringscope.run import Run, RunError, load_file
 
@@ -27,6 +29,8 @@ POINT = ["ranks", "bytes", "dtype", "op", "in_place", "mode", "offset"]
 #: Columns that say how.
 MANNER = ["experiment", "arm", "algorithm", "engine"]
 _LAUNCH_COLUMNS = ["index", "experiment", "arm", "file"]
+#: A run that belongs to no batch.
+_ALONE = SimpleNamespace(index=0, experiment="", arm="")
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ class Batch:
 
     @cached_property
     def times(self) -> pd.DataFrame:
-        """One row per launch and case: the columns of ``case_times``, and launch, experiment, arm, offset."""
+        """One row per launch and case, as ``launch_times`` gives them."""
         frames = [_times_of(launch, run) for launch, run in self.runs()]
         if not frames:
             raise RunError(f"{self.path}: no launch is finished; run `launch/batch --resume {self.path}`")
@@ -73,17 +77,17 @@ def load_batch(path: str | Path) -> Batch:
 
 
 def _times_of(launch: Any, run: Run) -> pd.DataFrame:
-    frame = case_times(run).assign(offset=run.cases["offset"].to_numpy())
+    frame = case_times(run).assign(limit_ns=least_times(run))
     return frame.assign(launch=launch.index, experiment=launch.experiment, arm=launch.arm)
 
 
 def launch_times(result: Run | Batch) -> pd.DataFrame:
-    """Give ``Batch.times``; of a single run the same columns, as of one launch without an arm."""
+    """Give one row per launch and case: the columns of ``case_times``, launch, experiment, arm, and limit_ns,
+    the least time that the links allow; of a single run as of one launch without an arm.
+    """
     if isinstance(result, Batch):
         return result.times
-    return case_times(result).assign(
-        offset=result.cases["offset"].to_numpy(), launch=0, experiment="", arm=""
-    )
+    return _times_of(_ALONE, result)
 
 
 def launch_medians(batch: Batch) -> pd.DataFrame:

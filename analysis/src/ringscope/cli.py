@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from ringscope import load_run, metrics, perfetto, text
-from ringscope.batch import Batch, batch_overview
+from ringscope.batch import Batch, batch_overview, launch_times
 from ringscope.compare import DELTA, compare, comparison_table
 from ringscope.lint import lint_file
 from ringscope.report import write_page
 from ringscope.run import Run, RunError
+from ringscope.versus import CHOICE, CHOICE_OF_ONE, LIMIT, versus, versus_tables
 
 #: The exit code of the harness for output that is broken or incomplete.
 BAD_FILE = 7
@@ -25,6 +26,7 @@ _FILES = {
     "lint": _RUN,
     "table": f"{_RUN}, or {_BATCH}",
     "compare": _BATCH,
+    "versus": f"{_BATCH}, or {_RUN}",
     "report": f"{_RUN}, or {_BATCH}",
     "timeline": _RUN,
 }
@@ -57,13 +59,10 @@ def _parser() -> argparse.ArgumentParser:
     comparison.add_argument(
         "--base", metavar="ARM", help="what the others are compared with (default: the first)"
     )
-    comparison.add_argument(
-        "--delta",
-        type=_fraction,
-        default=DELTA,
-        help="a ratio within 1 +- DELTA is SAME (default: %(default)s)",
+    _add_judging(comparison)
+    _add_judging(
+        _add(commands, "versus", against_baselines, "set our algorithms against NCCL and MPI, size by size")
     )
-    comparison.add_argument("--seed", type=int, default=1, help="of the bootstrap (default: %(default)s)")
     page = _add(commands, "report", report, "make one HTML page of one or several runs", nargs="+")
     page.add_argument(
         "-o",
@@ -75,6 +74,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_timeline(commands)
     return parser
+
+
+def _add_judging(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--delta",
+        type=_fraction,
+        default=DELTA,
+        help="a ratio within 1 +- DELTA is SAME (default: %(default)s)",
+    )
+    command.add_argument("--seed", type=int, default=1, help="of the bootstrap (default: %(default)s)")
 
 
 def _add_timeline(commands: Any) -> None:
@@ -196,6 +205,26 @@ def compare_arms(options: argparse.Namespace) -> int:
     print(text.table(comparison_table(frame)))
     counts = frame["verdict"].value_counts()
     print("# " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
+    return 0
+
+
+def against_baselines(options: argparse.Namespace) -> int:
+    """Print a table per setting: the fastest of ours and of the baselines, and what the machine allows."""
+    try:
+        frame = versus(launch_times(load_run(options.file)), options.delta, options.seed)
+    except RunError as error:
+        raise RunError(f"{options.file}: {error}") from error
+    print(
+        "# ours / fastest of the baselines: ratio of launch medians, below 1 ours is faster; 95 % interval, "
+        "bootstrap over launches"
+    )
+    print(f"# {CHOICE if frame['n'].max() > 1 else CHOICE_OF_ONE}")
+    print(f"# {LIMIT}")
+    print(
+        f"# seed {options.seed}, delta {options.delta:g}; verdicts are per size, not corrected for their number"
+    )
+    for name, table_of_texts in versus_tables(frame):
+        print(f"\n# {name}\n{text.table(table_of_texts)}")
     return 0
 
 

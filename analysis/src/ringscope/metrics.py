@@ -17,7 +17,9 @@ import pandas as pd
 from ringscope import schema, text
 from ringscope.run import Run, RunError
 
-_CASE_COLUMNS = "case algorithm engine protocol bytes count dtype op in_place mode channels status".split()
+_CASE_COLUMNS = """
+    case algorithm engine protocol bytes count dtype op in_place offset mode channels status reason
+""".split()
 
 
 # ------------------------------------------------------------------------------------------------------ times
@@ -75,12 +77,14 @@ def case_times(run: Run) -> pd.DataFrame:
     """Give one row per case: median, 5 % and 95 % quantile of the time of one operation, and n, the samples
     used.
 
-    Only untraced samples in state ok count. ``low_ns`` and ``high_ns`` bound the median with 95 % confidence;
-    they are NaN for fewer than 6 samples. A case whose status is not ok has no times.
+    ``algorithm`` is the id with its parameters, ``base`` the bare one. Only untraced samples in state ok count.
+    ``low_ns`` and ``high_ns`` bound the median with 95 % confidence; they are NaN for fewer than 6 samples. A case whose status is not ok has no times.
     """
     usable = sample_times(run.samples).query("state == 'ok' and not traced")
     per_case = {case: summary(group["ns_per_op"].dropna()) for case, group in usable.groupby("case")}
-    cases = run.cases[_CASE_COLUMNS].assign(algorithm=_labels(run.cases))
+    cases = run.cases[_CASE_COLUMNS].assign(
+        algorithm=_labels(run.cases), base=run.cases["algorithm"].astype(str)
+    )
     nothing = summary(pd.Series(dtype=float))
     rows = [
         per_case.get(case, nothing) if status == "ok" else nothing

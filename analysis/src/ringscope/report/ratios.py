@@ -6,14 +6,17 @@ from __future__ import annotations
 
 import math
 from html import escape
+from pathlib import Path
 
 import pandas as pd
 
 from ringscope import text
 from ringscope.report import svg, words
 from ringscope.report.curves import draw_curves, legend, size_chart
-from ringscope.report.page import Report, Section, figure, note, panel, table
-from ringscope.report.sources import BASELINES, Setting
+from ringscope.report.page import Report, Section, figure, folded, note, panel, table
+from ringscope.report.sources import Setting
+from ringscope.run import RunError
+from ringscope.versus import BASELINES, CHOICE, CHOICE_OF_ONE, LIMIT, versus, versus_tables
 
 #: Sizes of a heat map that still has room beside a chart.
 MOST_SIZES_BESIDE = 7
@@ -26,7 +29,14 @@ def section(report: Report) -> Section:
         "launch: ringscope-analysis compare judges over several."
     )
     html += "".join(panel(setting, _panel(report, setting)) for setting in report.settings)
+    fastest = {
+        origin: _fastest(report, origin) for origin in dict.fromkeys(one.origin for one in report.sources)
+    }
+    html += "".join(_fastest_tables(origin, frame) for origin, frame in fastest.items() if len(frame))
     data = {
+        "versus": [
+            {"origin": origin.name} | row for origin, frame in fastest.items() for row in words.records(frame)
+        ],
         "ratios": [record for setting in report.settings for record in _ratio_records(setting)],
         "winners": [record for setting in report.settings for record in _winner_records(setting)],
     }
@@ -91,7 +101,25 @@ def _winner_records(setting: Setting) -> list[dict]:
     return [{"setting": setting.key} | row for row in winners(setting.rates).to_dict(orient="records")]
 
 
+def _fastest(report: Report, origin: Path) -> pd.DataFrame:
+    """Set the fastest of ours against the fastest baseline over all arms of a batch; empty without either."""
+    times = pd.concat([one.times for one in report.sources if one.origin == origin])
+    try:
+        return versus(times)
+    except RunError:
+        return pd.DataFrame()
+
+
 # ------------------------------------------------------------------------------------------------ panels
+
+
+def _fastest_tables(origin: Path, frame: pd.DataFrame) -> str:
+    choice = CHOICE if frame["n"].max() > 1 else CHOICE_OF_ONE
+    html = note(f"{choice[0].upper()}{choice[1:]}. {LIMIT[0].upper()}{LIMIT[1:]}.")
+    for name, texts in versus_tables(frame):
+        cells = [[escape(str(cell)) for cell in row] for row in texts.itertuples(index=False)]
+        html += figure(name, table(list(texts.columns), cells))
+    return folded(f"Fastest of ours against the fastest baseline: {origin.name}", html)
 
 
 def _panel(report: Report, setting: Setting) -> str:

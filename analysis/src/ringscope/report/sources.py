@@ -11,13 +11,12 @@ from pathlib import Path
 import pandas as pd
 
 from ringscope import metrics
-from ringscope.batch import Batch, load_batch
+from ringscope.batch import Batch, launch_times, load_batch
 from ringscope.run import Run, RunError, load_file, salvage
 
 #: What cases of one picture have in common: only the algorithm and the size differ within it.
 SETTING = ["mode", "dtype", "op", "in_place", "offset"]
 MODES = ("isolated", "back-to-back", "graph")
-BASELINES = ("mpi", "nccl")
 #: What computing with tables that contradict each other, or hold what they should not, ends in.
 MISFITS = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, pd.errors.InvalidIndexError)
 
@@ -29,10 +28,13 @@ class Source:
     place: int
     name: str
     run: Run
-    #: One row per case: the columns of ``metrics.bandwidth``, offset, and base, the bare algorithm id.
+    #: One row per case: the columns of ``metrics.bandwidth``.
     rates: pd.DataFrame
     #: What a time of ``rates`` is, in words.
     statistic: str
+    #: The file or folder that was given, and the rows of ``launch_times`` that are of this source.
+    origin: Path
+    times: pd.DataFrame
     #: What is wrong with the file itself, one sentence each.
     faults: list[str] = field(default_factory=list)
 
@@ -98,7 +100,8 @@ def _open(path: Path, place: int) -> list[Source]:
     if run.world_size < 1:
         raise RunError(f"{path}: world_size is {run.world_size}; it cannot be read as a run")
     statistic = "median of untraced samples, with its 95 % interval within this launch"
-    return [Source(place, path.name, run, _rates(run, metrics.case_times(run)), statistic, faults)]
+    times = launch_times(run)
+    return [Source(place, path.name, run, metrics.bandwidth(times), statistic, path, times, faults)]
 
 
 def _load(path: Path) -> tuple[Run, list[str]]:
@@ -106,12 +109,6 @@ def _load(path: Path) -> tuple[Run, list[str]]:
         return load_file(path), []
     except RunError:
         return salvage(path)
-
-
-def _rates(run: Run, times: pd.DataFrame) -> pd.DataFrame:
-    return metrics.bandwidth(times).assign(
-        offset=run.cases["offset"].to_numpy(), base=run.cases["algorithm"].astype(str).to_numpy()
-    )
 
 
 def _distinct(sources: list[Source]) -> list[Source]:
@@ -138,7 +135,8 @@ def _source_of_arm(batch: Batch, place: int, key: tuple, times: pd.DataFrame) ->
         f"median over {len(launches)} launches of their medians, with its 95 % interval between launches; "
         f"everything but times is of {file}"
     )
-    return Source(place, name, run, _rates(run, _over_launches(run, times)), statistic)
+    rates = metrics.bandwidth(_over_launches(run, times))
+    return Source(place, name, run, rates, statistic, batch.path, times)
 
 
 def _over_launches(run: Run, times: pd.DataFrame) -> pd.DataFrame:
