@@ -26,6 +26,7 @@ using Arguments = std::vector<std::string>;
 [[nodiscard]] ExitCode run(const options::Options& options, const Arguments& arguments);
 [[nodiscard]] ExitCode conform(const options::Options& options);
 [[nodiscard]] ExitCode convert(const options::Options& options);
+[[nodiscard]] ExitCode doctor(const options::Options& options);
 [[nodiscard]] ExitCode list(const options::Options& options);
 [[nodiscard]] ExitCode describe(const options::Options& options);
 [[nodiscard]] ExitCode validate(const options::Options& options);

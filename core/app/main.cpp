@@ -20,6 +20,8 @@ ExitCode dispatch(const app::Arguments& arguments) {
             return app::conform(options);
         case options::Command::convert:
             return app::convert(options);
+        case options::Command::doctor:
+            return app::doctor(options);
         case options::Command::list:
             return app::list(options);
         case options::Command::describe:

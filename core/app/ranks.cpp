@@ -88,11 +88,9 @@ ExitCode run_processes(const options::Options& options, const Body& body) {
     return run_rank(*bootstrap, options, cold, body);
 }
 
-/// The ranks are threads of this process. On a GPU their kernels must be resident together: with streams that
-/// do not wait for each other in the hardware's queues, and with all code loaded beforehand.
+/// The ranks are threads of this process.
 ExitCode run_threads(const options::Options& options, const ColdStart& cold, const Body& body) {
-    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
-    setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+    let_kernels_be_resident_together();
     std::vector<ExitCode> codes(static_cast<std::size_t>(*options.virtual_ranks), ExitCode::internal);
     bootstrap::run_as_threads(*options.virtual_ranks, [&](Bootstrap& bootstrap) {
         codes[static_cast<std::size_t>(bootstrap.rank())] = run_rank(bootstrap, options, cold, body);
@@ -102,6 +100,11 @@ ExitCode run_threads(const options::Options& options, const ColdStart& cold, con
 }
 
 }  // namespace
+
+void let_kernels_be_resident_together() {
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+    setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+}
 
 void complain(const std::string& what) {
     std::cerr << "ringscope: " + what + "\n" << std::flush;

@@ -21,6 +21,10 @@ namespace ringscope::app {
     Session& session, std::int64_t devices, const std::function<ExitCode(Session&)>& body
 );
 
+/// Before a process whose ranks are threads uses a GPU: its streams shall not wait for each other in the
+/// hardware's queues, and all code be loaded beforehand.
+void let_kernels_be_resident_together();
+
 /// The error line of a job, in one piece: what comes in several can be torn apart by the table where both go
 /// into one file.
 void complain(const std::string& what);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <stdexcept>
 #include <string>
 
@@ -11,6 +12,7 @@ namespace ringscope {
 /// through.
 enum class ExitCode : int {
     ok = 0,
+    found_harm = 1,       ///< of the command doctor only: something on this machine will hurt
     usage = 2,            ///< configuration, usage, placement, plugin missing or of another ABI
     wrong_result = 3,     ///< data or traffic not as they must be
     timeout = 4,          ///< a wait or a case passed its deadline
@@ -21,7 +23,13 @@ enum class ExitCode : int {
     skipped = 77,         ///< everything skipped: the hardware is not present
 };
 
-/// The worse of two codes, in the order 8, 3, 4, 7, 6, 5, 2, 77, 0.
+/// All of them, the worst first: 8, 3, 4, 7, 6, 5, 2, 77, 1, 0.
+inline constexpr std::array exit_codes{ExitCode::internal, ExitCode::wrong_result,    ExitCode::timeout,
+                                       ExitCode::output,   ExitCode::unusable_engine, ExitCode::out_of_memory,
+                                       ExitCode::usage,    ExitCode::skipped,         ExitCode::found_harm,
+                                       ExitCode::ok};
+
+/// The worse of two codes, in that order.
 [[nodiscard]] ExitCode worst(ExitCode a, ExitCode b) noexcept;
 
 /// What ends a run: a message for people (what happened, where, what to do) and the exit code that tells it

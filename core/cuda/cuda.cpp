@@ -104,6 +104,12 @@ bool joined_by_nvlink(int device, int peer) {
     return native != 0;
 }
 
+bool claims_peer_access(int device, int peer) {
+    int can = 0;
+    check(cudaDeviceCanAccessPeer(&can, device, peer), "cannot ask whether two GPUs reach each other");
+    return can != 0;
+}
+
 void use_device(int device) {
     check(cudaSetDevice(device), "cannot use the GPU");
 }

@@ -35,6 +35,8 @@ struct DeviceInfo {
 [[nodiscard]] int device_at(const std::string& pci_id);
 /// Whether two GPUs reach each other over NVLink: there, and not over PCIe, atomics are native.
 [[nodiscard]] bool joined_by_nvlink(int device, int peer);
+/// Whether the driver says that `device` can reach the memory of `peer`. It may be wrong.
+[[nodiscard]] bool claims_peer_access(int device, int peer);
 void use_device(int device);
 [[nodiscard]] int current_device();
 [[nodiscard]] std::int64_t free_memory();

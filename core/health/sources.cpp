@@ -38,18 +38,20 @@ Text read_file(const fs::path& file) {
     return text.empty() ? std::nullopt : Text{std::move(text)};
 }
 
+/// The first line that `fits` takes, or the last.
 Text line_where(
-    const Sources& sources, std::string_view path, const std::function<bool(const std::string&)>& fits
+    const Sources& sources, std::string_view path, bool last,
+    const std::function<bool(const std::string&)>& fits
 ) {
     const Text text = read_file(place_of(sources, path));
     if (!text) return std::nullopt;
     std::istringstream stream{*text};
-    for (std::string line; std::getline(stream, line);) {
-        if (!fits(line)) continue;
-        if (sources.recording) sources.recording->keep_line(path, line);
-        return line;
+    Text found;
+    for (std::string line; (last || !found) && std::getline(stream, line);) {
+        if (fits(line)) found = line;
     }
-    return std::nullopt;
+    if (found && sources.recording) sources.recording->keep_line(path, *found);
+    return found;
 }
 
 void add_names(const fs::path& folder, std::set<std::string>& names) {
@@ -79,11 +81,13 @@ Text first_line(const Sources& sources, std::string_view path) {
 }
 
 Text line_beginning(const Sources& sources, std::string_view path, std::string_view beginning) {
-    return line_where(sources, path, [&](const std::string& line) { return line.starts_with(beginning); });
+    return line_where(sources, path, false, [&](const std::string& line) {
+        return line.starts_with(beginning);
+    });
 }
 
-Text line_with(const Sources& sources, std::string_view path, std::string_view part) {
-    return line_where(sources, path, [&](const std::string& line) {
+Text last_line_with(const Sources& sources, std::string_view path, std::string_view part) {
+    return line_where(sources, path, true, [&](const std::string& line) {
         return line.find(part) != std::string::npos;
     });
 }

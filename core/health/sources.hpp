@@ -35,8 +35,8 @@ using Text = std::optional<std::string>;
 [[nodiscard]] Text first_line(const Sources& sources, std::string_view path);
 /// The first line that begins with this, as it is.
 [[nodiscard]] Text line_beginning(const Sources& sources, std::string_view path, std::string_view beginning);
-/// The first line that holds this, as it is.
-[[nodiscard]] Text line_with(const Sources& sources, std::string_view path, std::string_view part);
+/// The last line that holds this, as it is.
+[[nodiscard]] Text last_line_with(const Sources& sources, std::string_view path, std::string_view part);
 /// Names of a folder's entries, in order; none where there is no such folder.
 [[nodiscard]] std::vector<std::string> names_in(const Sources& sources, std::string_view path);
 /// Where a link leads to, in its own words; empty where there is no link.

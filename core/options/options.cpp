@@ -32,7 +32,7 @@ constexpr std::array bindings{"none", "hwthread", "core", "numa", "socket", "pac
 struct Refusal {
     std::string_view word, reason;
 };
-constexpr std::array future_commands{"doctor", "simulate"};
+constexpr std::array future_commands{"simulate"};
 constexpr std::array<Refusal, 4> refused_options{{
     {"-t", "a rank has one thread: leave -t out and start the ranks with mpirun -np N"},
     {"--nthreads", "a rank has one thread: leave --nthreads out and start the ranks with mpirun -np N"},
@@ -288,6 +288,13 @@ void read_convert(const Page& page, const Parsed& parsed, Options& options) {
     options.force = given(parsed.values, "force");
 }
 
+void read_doctor(const Page& page, const Parsed& parsed, Options& options) {
+    expect_arguments(page, parsed, 0, 0);
+    options.root = text_of(parsed.values, "root").value_or("/");
+    options.record = text_of(parsed.values, "record");
+    options.pair_test = !given(parsed.values, "no-pair-test");
+}
+
 Options read_page(const Page& page, const Parsed& parsed) {
     Options options = common_options(page, parsed);
     switch (page.command) {
@@ -306,6 +313,9 @@ Options read_page(const Page& page, const Parsed& parsed) {
             break;
         case Command::convert:
             read_convert(page, parsed, options);
+            break;
+        case Command::doctor:
+            read_doctor(page, parsed, options);
             break;
         default:
             expect_arguments(page, parsed, 0, 0);

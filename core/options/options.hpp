@@ -14,7 +14,7 @@
 /// The command line as a plain value. Nothing here starts, reads or prints anything.
 namespace ringscope::options {
 
-enum class Command { run, list, describe, validate, conform, convert, help, version };
+enum class Command { run, list, describe, validate, conform, convert, doctor, help, version };
 
 struct Options {
     Command command = Command::help;
@@ -24,7 +24,7 @@ struct Options {
     std::vector<std::string> set;       ///< run: "key.path=value", in the order given
     std::optional<std::string> output;  ///< run, convert
     bool force = false;
-    bool json = false;  ///< run, list, describe, validate, conform
+    bool json = false;  ///< run, list, describe, validate, conform, doctor
     bool csv = false;
     bool dry_run = false;
     std::optional<int> expect_ranks;
@@ -39,6 +39,10 @@ struct Options {
     std::vector<std::string> subjects;  ///< conform: ids of algorithms, files of plugins; convert: spills
     bool full = false;                  ///< conform
     std::string engine = "auto";        ///< conform
+
+    std::string root = "/";             ///< doctor: where the machine is read
+    std::optional<std::string> record;  ///< doctor: keep there what was read
+    bool pair_test = true;              ///< doctor
 
     std::string algorithm;            ///< describe
     int ranks = 0;                    ///< describe

@@ -13,7 +13,7 @@ namespace po = boost::program_options;
 namespace ringscope::options {
 namespace {
 
-constexpr std::array<Page, 6> all_pages{{
+constexpr std::array<Page, 7> all_pages{{
     {Command::run, "run", "", "mpirun -np N ringscope run [CONFIG.yaml] [OPTION]...",
      "run a sweep of all-reduce algorithms, verify every timed result and trace it",
      "  mpirun -np 4 ringscope run configs/quickstart.yaml\n"
@@ -38,6 +38,10 @@ constexpr std::array<Page, 6> all_pages{{
      "  ringscope conform ring-simple\n"
      "  mpirun -np 4 ringscope conform ring-simple --full\n"
      "  ringscope conform build/plugins/mine.so --virtual-ranks 3\n"},
+    {Command::doctor, "doctor", "", "ringscope doctor [OPTION]...",
+     "say what this machine is, and what on it will hurt an all-reduce; exit code 1 where something will",
+     "  ringscope doctor\n"
+     "  ringscope doctor --record machine && ringscope doctor --root machine --json\n"},
     {Command::convert, "convert", "a SPILL", "ringscope convert SPILL... [OPTION]...",
      "make a trace file of what a run left that did not end in order",
      "  ringscope convert data/quickstart.h5.spill*\n"
@@ -46,7 +50,8 @@ constexpr std::array<Page, 6> all_pages{{
 
 constexpr std::string_view exit_codes =
     "Exit codes: 0 ok; 2 configuration or usage; 3 wrong result; 4 timeout or hang; 5 memory;\n"
-    "6 engine unusable; 7 output or trace; 8 internal; 77 everything skipped.\n";
+    "6 engine unusable; 7 output or trace; 8 internal; 77 everything skipped.\n"
+    "Of doctor only: 1 something on this machine will hurt.\n";
 
 constexpr unsigned help_columns = 110;
 
@@ -92,6 +97,13 @@ void add_conform(po::options_description& options) {
         "engine", text("ENGINE"), "what plays it, as in a configuration; auto"
     )("json", flag(), "JSON instead of text");
     add_ranks(options);
+}
+
+void add_doctor(po::options_description& options) {
+    options.add_options()("json", flag(), "one JSON object instead of text")(
+        "root", text("DIR"), "look at a recording, or at another root of /proc and /sys"
+    )("record", text("DIR"), "keep what was read in this new folder, for a report"
+    )("no-pair-test", flag(), "do not let the GPUs write to each other");
 }
 
 void add_convert(po::options_description& options) {
@@ -143,6 +155,7 @@ void add_own(Command command, po::options_description& options) {
     if (command == Command::describe) add_describe(options);
     if (command == Command::conform) add_conform(options);
     if (command == Command::convert) add_convert(options);
+    if (command == Command::doctor) add_doctor(options);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ TEST(Files, MissingOnes_AreNotKnown) {
     const FakeMachine machine;
     EXPECT_EQ(whole(machine.sources(), "/x"), std::nullopt);
     EXPECT_EQ(first_line(machine.sources(), "/x"), std::nullopt);
-    EXPECT_EQ(line_with(machine.sources(), "/x", "y"), std::nullopt);
+    EXPECT_EQ(last_line_with(machine.sources(), "/x", "y"), std::nullopt);
     EXPECT_THAT(names_in(machine.sources(), "/x"), IsEmpty());
     EXPECT_EQ(link_target(machine.sources(), "/x"), "");
 }
@@ -34,7 +34,8 @@ TEST(Files, Lines) {
     EXPECT_EQ(first_line(machine.sources(), "/x"), "one two");
     EXPECT_EQ(line_beginning(machine.sources(), "/x", "three"), "three: 3");
     EXPECT_EQ(line_beginning(machine.sources(), "/x", "hree"), std::nullopt);
-    EXPECT_EQ(line_with(machine.sources(), "/x", "two"), " one two ");
+    EXPECT_EQ(last_line_with(machine.sources(), "/x", "two"), " one two ");
+    EXPECT_EQ(last_line_with(machine.sources(), "/x", "e"), "three: 3");
 }
 
 TEST(Files, NumberAtTheBeginning) {
@@ -87,8 +88,8 @@ TEST(Recording, HoldsNoMoreThanWasAskedFor) {
     Recording recording{kept.path()};
     Sources sources = build(machine).sources();
     sources.recording = &recording;
-    (void)line_with(sources, "/proc/mounts", " /dev/shm ");
-    (void)line_with(sources, "/proc/mounts", "tmpfs");
+    (void)last_line_with(sources, "/proc/mounts", " /dev/shm ");
+    (void)last_line_with(sources, "/proc/mounts", "tmpfs");
     (void)read_kernel_log(sources);
     EXPECT_EQ(whole(kept.sources(), "/proc/mounts"), "tmpfs /dev/shm tmpfs rw,size=65536k 0 0\n");
     EXPECT_EQ(whole(kept.sources(), "/dev/kmsg"), "NVRM: Xid (PCI:0000:3b:00): 79, gone\n");
