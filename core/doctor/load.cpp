@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 #include <latch>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -19,27 +20,20 @@ namespace wall = ringscope::cuda;
 /// Long enough for a link to be at work nearly all the time, short enough to stop at once.
 constexpr std::int64_t copy_bytes = std::int64_t{16} << 20;
 
-/// Both directions of one GPU's link.
+/// Both directions of the current GPU's link.
 class Copies {
  public:
-    explicit Copies(int device) {
-        wall::use_device(device);
-        lanes_.emplace();
-    }
     void once() {
-        wall::copy_to_device(lanes_->down.data(), lanes_->from.data(), copy_bytes, lanes_->downward);
-        wall::copy_to_host(lanes_->to.data(), lanes_->up.data(), copy_bytes, lanes_->upward);
-        lanes_->downward.synchronize();
-        lanes_->upward.synchronize();
+        wall::copy_to_device(down_.data(), from_.data(), copy_bytes, downward_);
+        wall::copy_to_host(to_.data(), up_.data(), copy_bytes, upward_);
+        downward_.synchronize();
+        upward_.synchronize();
     }
 
  private:
-    struct Lanes {
-        wall::PinnedMemory from{copy_bytes}, to{copy_bytes};
-        wall::DeviceMemory down{copy_bytes}, up{copy_bytes};
-        wall::Stream downward, upward;
-    };
-    std::optional<Lanes> lanes_;
+    wall::PinnedMemory from_{copy_bytes}, to_{copy_bytes};
+    wall::DeviceMemory down_{copy_bytes}, up_{copy_bytes};
+    wall::Stream downward_, upward_;
 };
 
 }  // namespace
@@ -58,7 +52,7 @@ struct Load::State {
     State& operator=(const State&) = delete;
 
     void work(int device) {
-        std::optional<Copies> copies = first_copies(device);
+        std::unique_ptr<Copies> copies = first_copies(device);
         begun.count_down();
         try {
             while (copies && !stop) copies->once();
@@ -68,15 +62,16 @@ struct Load::State {
     }
 
     /// A GPU that another program holds, or that is full, is no load and no error.
-    std::optional<Copies> first_copies(int device) {
+    std::unique_ptr<Copies> first_copies(int device) {
         try {
-            std::optional<Copies> copies{std::in_place, device};
+            wall::use_device(device);
+            auto copies = std::make_unique<Copies>();
             copies->once();
             const std::lock_guard lock{mutex};
             working.emplace(device, health::pci_address(wall::device_info(device).pci_id));
             return copies;
         } catch (const Error&) {
-            return std::nullopt;
+            return nullptr;
         }
     }
 

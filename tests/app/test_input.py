@@ -143,7 +143,7 @@ def test_single_rank_without_mpirun_when_asked_for(tmp_path):
     ringscope("run", write_yaml(tmp_path, RING), "--expect-ranks", 1).is_good()
 
 
-@pytest.mark.parametrize("word", ["doctor", "simulate"])
+@pytest.mark.parametrize("word", ["simulate"])
 def test_word_of_a_later_version(word):
     ringscope(word).complains(2, word, "not in this version")
     assert word not in ringscope("--help").out

@@ -157,10 +157,14 @@ TEST_F(EngineOnGpu, Trace_IsWhatThePlanDeclares) {
     }
 }
 
-TEST_F(EngineOnGpu, PeersThatLie_AreFoundBeforeAnyAlgorithm) {
+using engine::cuda::PeerLie;
+
+/// What two ranks say of a lie before they play anything.
+std::string complaint_about(const PeerLie& lie) {
     CudaOptions options = patient;
-    options.lying_peers = true;
-    const std::string what = error_of(
+    options.wait_ns = 500'000'000;
+    options.peer_lie = lie;
+    return error_of(
         [&] {
             on_virtual_ranks(2, options, [](Bootstrap& bootstrap, CudaEngine& engine) {
                 const Player player{bootstrap, engine, {.id = "ring-ll"}};
@@ -168,7 +172,29 @@ TEST_F(EngineOnGpu, PeersThatLie_AreFoundBeforeAnyAlgorithm) {
         },
         ExitCode::unusable_engine
     );
+}
+
+TEST_F(EngineOnGpu, PeersThatLie_AreFoundBeforeAnyAlgorithm) {
+    const std::string what = complaint_about({.kind = PeerLie::Kind::altered});
+    EXPECT_THAT(what, HasSubstr("wrong data arrive from the GPU of rank 0 at that of rank 1"));
     EXPECT_THAT(what, HasSubstr("wrong data arrive from the GPU of rank 1 at that of rank 0"));
+}
+
+TEST_F(EngineOnGpu, PairThatLiesInOneDirection_IsNamedInThatOneOnly) {
+    const std::map<PeerLie::Kind, std::string> said{
+        {PeerLie::Kind::dropped, "nothing arrives"},
+        {PeerLie::Kind::misplaced, "wrong data arrive"},
+        {PeerLie::Kind::altered, "wrong data arrive"}};
+    for (const auto& [kind, words] : said) {
+        for (const int src : {0, 1}) {
+            const std::string from = std::to_string(src), to = std::to_string(1 - src);
+            EXPECT_EQ(
+                complaint_about({.kind = kind, .src = src, .dst = 1 - src}),
+                "peer access between the GPUs does not work: " + words + " from the GPU of rank " + from +
+                    " at that of rank " + to
+            );
+        }
+    }
 }
 
 TEST_F(EngineOnGpu, KernelsThatWouldNotBeResidentTogether_AreRefused) {

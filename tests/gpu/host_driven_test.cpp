@@ -72,7 +72,7 @@ class HostDriven : public OnGpu {};
 /// Where the receivers cannot reach the sender's memory, the slots lie in the host's.
 TEST_F(HostDriven, SlotsInMemoryOfTheHost_AreExact) {
     CudaOptions options = patient;
-    options.lying_peers = true;
+    options.peer_lie.kind = engine::cuda::PeerLie::Kind::altered;
     on_virtual_ranks(3, options, [&](Bootstrap& bootstrap, CudaEngine& engine) {
         EXPECT_NE(engine.refusal(GpuEngine::p2p).reason, "");
         EXPECT_EQ(engine.refusal(GpuEngine::host_driven).reason, "");

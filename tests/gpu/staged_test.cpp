@@ -184,7 +184,7 @@ TEST_F(StagedByCopyEngines, ManyLegsInARow_AreExact) {
 /// Whatever is wrong with peers' memory, the host's is not concerned.
 TEST_F(Staged, PeersThatLie_DoNotMatter) {
     CudaOptions options = patient;
-    options.lying_peers = true;
+    options.peer_lie.kind = engine::cuda::PeerLie::Kind::altered;
     on_virtual_ranks(2, options, [&](Bootstrap& bootstrap, CudaEngine& engine) {
         EXPECT_THAT(engine.refusal(GpuEngine::p2p).reason, HasSubstr("wrong data arrive"));
         EXPECT_EQ(engine.refusal(GpuEngine::staged).reason, "");

@@ -228,10 +228,25 @@ TEST(UnknownWord, Command) {
 }
 
 TEST(LaterVersions, WordsAreRefusedAndHidden) {
-    for (const std::string word : {"doctor", "simulate"}) {
+    for (const std::string word : {"simulate"}) {
         EXPECT_THAT(refusal({word}), HasSubstr("not in this version"));
         EXPECT_THAT(help_text(std::nullopt), Not(HasSubstr(word)));
     }
+}
+
+TEST(Doctor, TakesARootAndAFolderForARecording) {
+    const Options options = parse({"doctor"});
+    EXPECT_EQ(options.command, Command::doctor);
+    EXPECT_EQ(options.root, "/");
+    EXPECT_FALSE(options.record || options.json);
+    EXPECT_TRUE(options.pair_test);
+    const Options other = parse({"doctor", "--json", "--root", "a b", "--record=c", "--no-pair-test"});
+    EXPECT_EQ(other.root, "a b");
+    EXPECT_EQ(other.record, "c");
+    EXPECT_TRUE(other.json);
+    EXPECT_FALSE(other.pair_test);
+    EXPECT_THAT(refusal({"doctor", "machine"}), HasSubstr("one word too many: machine"));
+    EXPECT_THAT(refusal({"doctor", "--pair-test"}), HasSubstr("unknown option"));
 }
 
 TEST(Conform, TakesAlgorithmsAndPlugins) {

@@ -136,7 +136,7 @@ struct CudaEngine::State {
           control{control_},
           options{options_},
           gpus{gather_gpus(bootstrap)},
-          ground{bootstrap, indices_of(gpus), {options.wait_ns, options.first_number, options.lying_peers}},
+          ground{bootstrap, indices_of(gpus), {options.wait_ns, options.first_number, options.peer_lie}},
           clocks{
               control,
               {.ranks = bootstrap.size(),

@@ -11,6 +11,7 @@
 #include "bootstrap/bootstrap.hpp"
 #include "clock/host_clocks.hpp"
 #include "engine/collective.hpp"
+#include "engine/cuda/verdict.hpp"
 #include "engine/host/control.hpp"
 #include "schedule/plan.hpp"
 
@@ -53,7 +54,7 @@ struct CudaOptions {
     bool oversubscribed = false;     ///< ranks share cores: who waits on the host yields and sleeps early
     std::uint64_t first_number = 0;  ///< messages that count as sent before; tests begin near a wrap
     CountingKernels counting{};      ///< a test: played instead of the untraced kernels
-    bool lying_peers = false;        ///< a test: what arrives in a peer's GPU is not what was sent
+    PeerLie peer_lie{};              ///< a test: what arrives in a peer's GPU is not what was sent
     LoopFault loop_fault = LoopFault::none;
     clock::HostClock host_clock{};  ///< of this rank
 };

@@ -48,14 +48,14 @@ std::string Ground::try_peers() {
     const std::int64_t bytes = preflight_bytes(bootstrap_.size());
     arena_.reserve(bytes, Reach::all_ranks);
     bootstrap::agree(bootstrap_, [&] { clear_arena(bytes); });
-    return preflight(bootstrap_, in_arenas(), options_.wait_ns, options_.lying_peers);
+    return preflight(bootstrap_, in_arenas(), options_.wait_ns, options_.peer_lie);
 }
 
 std::string Ground::try_staged() {
     const std::int64_t bytes = preflight_bytes(bootstrap_.size());
     windows_.reserve(bytes);
     clear_window(bytes);
-    return preflight(bootstrap_, in_windows(), options_.wait_ns, false);
+    return preflight(bootstrap_, in_windows(), options_.wait_ns, PeerLie{});
 }
 
 bool Ground::lies_in_arena(GpuEngine engine) {

@@ -18,7 +18,7 @@ namespace ringscope::engine::cuda {
 struct GroundOptions {
     std::int64_t wait_ns = 0;
     std::uint64_t first_number = 0;
-    bool lying_peers = false;
+    PeerLie peer_lie{};
 };
 
 /// The memory in which ranks meet: the GPUs' own, mapped by their peers, and the host's, mapped by all GPUs.

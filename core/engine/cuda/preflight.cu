@@ -14,14 +14,15 @@ constexpr int words = 8192;  ///< of 8 bytes, per pair
 constexpr std::int64_t announced_at = 0, read_at = 128, data_at = 256;
 constexpr std::int64_t region_bytes = data_at + words * 8;
 
-enum Finding : int { fine = 0, silent = 1, wrong_data = 2, wrong_read = 3 };
+/// A misplaced word lands so many words further.
+constexpr int astray = 16;
 
 struct Preflight {
     std::byte* memory[most_peers];  ///< of each rank
     int ranks, rank;
     std::int64_t wait_ns;
-    int lying;
-    int* findings;  ///< one per peer, in memory of the host
+    PeerLie::Kind lies[most_peers];  ///< to each peer
+    PairFinding* findings;           ///< one per peer, in memory of the host
 };
 
 /// A number that says where it belongs.
@@ -62,9 +63,18 @@ __device__ bool await_all(const std::uint64_t* flag, std::int64_t wait_ns) {
     return __syncthreads_or(threadIdx.x == 0 && await(flag, wait_ns)) != 0;
 }
 
-__device__ void announce(std::uint64_t* flag) {
+__device__ void write_words(std::byte* there, int rank, int peer, PeerLie::Kind lie) {
+    if (lie == PeerLie::Kind::dropped) return;
+    const int shift = lie == PeerLie::Kind::misplaced ? astray : 0;
+    for (int i = static_cast<int>(threadIdx.x); i < words; i += threads) {
+        const std::uint64_t word = expected(rank, peer, i) + (lie == PeerLie::Kind::altered ? 1 : 0);
+        *word_at(there, data_at + std::int64_t{8} * ((i + shift) % words)) = word;
+    }
+}
+
+__device__ void announce(std::uint64_t* flag, PeerLie::Kind lie) {
     __syncthreads();
-    if (threadIdx.x != 0) return;
+    if (threadIdx.x != 0 || lie == PeerLie::Kind::dropped) return;
     fence_system();
     store_relaxed(flag, 1);
 }
@@ -75,39 +85,36 @@ __global__ void __launch_bounds__(threads) check_pairs(const __grid_constant__ P
     if (peer == p.rank) return;
     std::byte* there = region(p, peer, p.rank);
     std::byte* here = region(p, p.rank, peer);
-    for (int i = static_cast<int>(threadIdx.x); i < words; i += threads) {
-        *word_at(there, data_at + std::int64_t{8} * i) = expected(p.rank, peer, i) + (p.lying ? 1 : 0);
-    }
-    announce(word_at(there, announced_at));
-    int finding = fine;
+    const PeerLie::Kind lie = p.lies[peer];
+    write_words(there, p.rank, peer, lie);
+    announce(word_at(there, announced_at), lie);
+    PairFinding finding = PairFinding::fine;
     if (!await_all(word_at(here, announced_at), p.wait_ns)) {
-        finding = silent;
+        finding = PairFinding::silent;
     } else if (!holds(here, peer, p.rank)) {
-        finding = wrong_data;
+        finding = PairFinding::wrong_data;
     } else if (!holds(there, p.rank, peer)) {
-        finding = wrong_read;
+        finding = PairFinding::wrong_read;
     }
-    // Nobody leaves, and frees memory, while the other may still read.
-    announce(word_at(there, read_at));
-    if (!await_all(word_at(here, read_at), p.wait_ns) && finding == fine) finding = silent;
+    // Nobody leaves, and frees memory, while the other may still read. A peer that heard nothing waits for
+    // the whole time before it comes here.
+    announce(word_at(there, read_at), lie);
+    if (!await_all(word_at(here, read_at), 2 * p.wait_ns) && finding == PairFinding::fine)
+        finding = PairFinding::silent;
     if (threadIdx.x == 0) p.findings[peer] = finding;
 }
 
-std::string in_words(int finding, int rank, int peer) {
-    const std::string from = std::to_string(peer), to = std::to_string(rank);
-    if (finding == silent) return "nothing arrives from the GPU of rank " + from + " at that of rank " + to;
-    if (finding == wrong_data)
-        return "wrong data arrive from the GPU of rank " + from + " at that of rank " + to;
-    return "the GPU of rank " + to + " reads wrong data from that of rank " + from;
+/// A rank's findings as bytes for the others, and the inverse.
+std::string pack(const PairFinding* findings, int ranks) {
+    std::string bytes;
+    for (int peer = 0; peer < ranks; ++peer) bytes += static_cast<char>(findings[peer]);
+    return bytes;
 }
 
-std::string faults_of(const int* findings, const bootstrap::Bootstrap& bootstrap) {
-    std::string faults;
-    for (int peer = 0; peer < bootstrap.size(); ++peer) {
-        if (findings[peer] == fine) continue;
-        faults += (faults.empty() ? "" : "; ") + in_words(findings[peer], bootstrap.rank(), peer);
-    }
-    return faults;
+std::vector<PairFinding> unpack(const std::string& bytes) {
+    std::vector<PairFinding> findings;
+    for (const char byte : bytes) findings.push_back(static_cast<PairFinding>(byte));
+    return findings;
 }
 
 }  // namespace
@@ -117,32 +124,33 @@ std::int64_t preflight_bytes(int ranks) {
 }
 
 std::string preflight(
-    bootstrap::Bootstrap& bootstrap, const std::vector<std::byte*>& memory, std::int64_t wait_ns, bool lying
+    bootstrap::Bootstrap& bootstrap, const std::vector<std::byte*>& memory, std::int64_t wait_ns,
+    const PeerLie& lie
 ) {
     bootstrap.barrier();
-    std::string faults;
+    std::string found;
     bootstrap::agree(bootstrap, [&] {
         if (bootstrap.size() > most_peers) throw Error{ExitCode::unusable_engine, "too many ranks"};
-        const ringscope::cuda::PinnedMemory findings{most_peers * static_cast<std::int64_t>(sizeof(int))};
+        const ringscope::cuda::PinnedMemory findings{
+            most_peers * static_cast<std::int64_t>(sizeof(PairFinding))};
         Preflight p{};
-        for (int rank = 0; rank < bootstrap.size(); ++rank)
+        for (int rank = 0; rank < bootstrap.size(); ++rank) {
             p.memory[rank] = memory[static_cast<std::size_t>(rank)];
+            p.lies[rank] = lie.concerns(bootstrap.rank(), rank) ? lie.kind : PeerLie::Kind::none;
+        }
         p.ranks = bootstrap.size();
         p.rank = bootstrap.rank();
         p.wait_ns = wait_ns;
-        p.lying = lying ? 1 : 0;
-        p.findings = reinterpret_cast<int*>(findings.data());
+        p.findings = reinterpret_cast<PairFinding*>(findings.data());
         const ringscope::cuda::Stream stream;
         check_pairs<<<bootstrap.size(), threads, 0, stream.get()>>>(p);
         ringscope::cuda::check(cudaGetLastError(), "cannot launch the preflight kernel");
         stream.synchronize();
-        faults = faults_of(p.findings, bootstrap);
+        found = pack(p.findings, bootstrap.size());
     });
-    std::string all;
-    for (const std::string& one : bootstrap.all_gather(faults)) {
-        if (!one.empty()) all += (all.empty() ? "" : "; ") + one;
-    }
-    return all;
+    std::vector<std::vector<PairFinding>> all;
+    for (const std::string& bytes : bootstrap.all_gather(found)) all.push_back(unpack(bytes));
+    return verdict(all);
 }
 
 }  // namespace ringscope::engine::cuda
