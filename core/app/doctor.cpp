@@ -16,7 +16,7 @@ doctor::Request request_of(const options::Options& options) {
     return {
         .root = options.root,
         .record = options.record,
-        .nccl = baseline::Nccl::version(),
+        .nccl = options.root == "/" ? baseline::Nccl::version() : "",
         .pair_test = options.pair_test};
 }
 

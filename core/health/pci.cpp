@@ -88,22 +88,25 @@ std::vector<std::string> chain_of(const std::filesystem::path& target) {
     return chain;
 }
 
-PciDevice read_device(const Sources& sources, const std::string& address, std::string parent) {
+PciDevice read_identity(const Sources& sources, const std::string& address, std::string parent) {
     const Files files{sources, address};
-    const Text node = files.line("numa_node");
-    return {
-        .address = address,
-        .parent = std::move(parent),
-        .class_code = hex_number(files.line("class")),
-        .vendor = static_cast<std::uint16_t>(hex_number(files.line("vendor"))),
-        .device = static_cast<std::uint16_t>(hex_number(files.line("device"))),
-        .numa_node = static_cast<int>(number_in(node)),
-        .now = link_now(files),
-        .most = {speed_of(files.line("max_link_speed")), width_of(files.line("max_link_width"))},
-        .errors = errors_now(files),
-        .aspm = aspm_by_files(files),
-        .acs_redirect = std::nullopt,
-        .iommu = files.line("iommu_group/type").value_or("")};
+    PciDevice device;
+    device.address = address;
+    device.parent = std::move(parent);
+    device.class_code = hex_number(files.line("class"));
+    device.vendor = static_cast<std::uint16_t>(hex_number(files.line("vendor")));
+    device.device = static_cast<std::uint16_t>(hex_number(files.line("device")));
+    device.numa_node = static_cast<int>(number_in(files.line("numa_node")));
+    return device;
+}
+
+void read_state(const Sources& sources, PciDevice& device) {
+    const Files files{sources, device.address};
+    device.now = link_now(files);
+    device.most = {speed_of(files.line("max_link_speed")), width_of(files.line("max_link_width"))};
+    device.errors = errors_now(files);
+    device.aspm = aspm_by_files(files);
+    device.iommu = files.line("iommu_group/type").value_or("");
 }
 
 /// The configuration space of a PCI Express device, little-endian. Users other than root see 64 bytes of it.
@@ -221,13 +224,15 @@ PciTree PciTree::read(const Sources& sources) {
     for (const std::string& name : names_in(sources, "/sys/bus/pci/devices")) {
         const std::vector<std::string> chain = chain_of(link_target(sources, folder + name));
         const std::string parent = chain.size() > 1 ? chain[chain.size() - 2] : "";
-        tree.devices_.emplace(name, health::read_device(sources, name, parent));
+        tree.devices_.emplace(name, read_identity(sources, name, parent));
     }
-    std::vector<std::string> on_the_way;
     for (const PciDevice* gpu : tree.gpus()) {
-        for (const PciDevice* device : tree.path(gpu->address)) on_the_way.push_back(device->address);
+        for (const PciDevice* device : tree.path(gpu->address)) tree.sampled_.insert(device->address);
     }
-    for (const std::string& address : on_the_way) read_config(sources, tree.devices_.at(address));
+    for (const std::string& address : tree.sampled_) {
+        read_state(sources, tree.devices_.at(address));
+        read_config(sources, tree.devices_.at(address));
+    }
     return tree;
 }
 
@@ -235,14 +240,17 @@ PciTree PciTree::read_path(const Sources& sources, std::string_view address) {
     PciTree tree;
     std::string parent;
     for (const std::string& name : chain_of(link_target(sources, folder + pci_address(address)))) {
-        tree.devices_.emplace(name, health::read_device(sources, name, parent));
+        PciDevice& device = tree.devices_.emplace(name, read_identity(sources, name, parent)).first->second;
+        read_state(sources, device);
+        tree.sampled_.insert(name);
         parent = name;
     }
     return tree;
 }
 
 void PciTree::sample_again(const Sources& sources) {
-    for (auto& [address, device] : devices_) {
+    for (const std::string& address : sampled_) {
+        PciDevice& device = devices_.at(address);
         const Files files{sources, address};
         device.now = best_of(device.now, link_now(files));
         device.errors = errors_now(files);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,8 +72,8 @@ struct PathLink {
 /// The PCI devices of a machine, from /sys/bus/pci/devices.
 class PciTree {
  public:
-    /// All of them. Configuration spaces are read of what lies on a GPU's way only: they cost a millisecond
-    /// each, and their better part is root's to see.
+    /// All of them. Of what lies on no GPU's way only the identity is read, which is kept in memory: to ask
+    /// for a link may wake a device that sleeps, and a configuration space costs a millisecond.
     [[nodiscard]] static PciTree read(const Sources& sources);
     /// A device and the bridges above it, without configuration spaces: under a millisecond.
     [[nodiscard]] static PciTree read_path(const Sources& sources, std::string_view address);
@@ -94,6 +95,7 @@ class PciTree {
 
  private:
     std::map<std::string, PciDevice, std::less<>> devices_;
+    std::set<std::string> sampled_;  ///< those whose links and errors are read
 };
 
 }  // namespace ringscope::health
