@@ -100,11 +100,13 @@ PciDevice read_identity(const Sources& sources, const std::string& address, std:
     return device;
 }
 
-void read_state(const Sources& sources, PciDevice& device) {
-    const Files files{sources, device.address};
+void read_state(const Files& files, PciDevice& device) {
     device.now = link_now(files);
     device.most = {speed_of(files.line("max_link_speed")), width_of(files.line("max_link_width"))};
     device.errors = errors_now(files);
+}
+
+void read_settings(const Files& files, PciDevice& device) {
     device.aspm = aspm_by_files(files);
     device.iommu = files.line("iommu_group/type").value_or("");
 }
@@ -230,8 +232,10 @@ PciTree PciTree::read(const Sources& sources) {
         for (const PciDevice* device : tree.path(gpu->address)) tree.sampled_.insert(device->address);
     }
     for (const std::string& address : tree.sampled_) {
-        read_state(sources, tree.devices_.at(address));
-        read_config(sources, tree.devices_.at(address));
+        PciDevice& device = tree.devices_.at(address);
+        read_state({sources, address}, device);
+        read_settings({sources, address}, device);
+        read_config(sources, device);
     }
     return tree;
 }
@@ -240,8 +244,12 @@ PciTree PciTree::read_path(const Sources& sources, std::string_view address) {
     PciTree tree;
     std::string parent;
     for (const std::string& name : chain_of(link_target(sources, folder + pci_address(address)))) {
-        PciDevice& device = tree.devices_.emplace(name, read_identity(sources, name, parent)).first->second;
-        read_state(sources, device);
+        const Files files{sources, name};
+        PciDevice& device = tree.devices_[name];
+        device.address = name;
+        device.parent = parent;
+        device.vendor = static_cast<std::uint16_t>(hex_number(files.line("vendor")));
+        read_state(files, device);
         tree.sampled_.insert(name);
         parent = name;
     }

@@ -75,7 +75,7 @@ class PciTree {
     /// All of them. Of what lies on no GPU's way only the identity is read, which is kept in memory: to ask
     /// for a link may wake a device that sleeps, and a configuration space costs a millisecond.
     [[nodiscard]] static PciTree read(const Sources& sources);
-    /// A device and the bridges above it, without configuration spaces: under a millisecond.
+    /// A device and the bridges above it, of each no more than makers, links and errors: under a millisecond.
     [[nodiscard]] static PciTree read_path(const Sources& sources, std::string_view address);
 
     /// Reads links and errors anew: each keeps the best speed and width of both, and the errors of now.

@@ -33,7 +33,7 @@ TEST(Xid, OfTheMachine_IsHarm) {
         "4,2,3,-;NVRM: Xid (PCI:0000:3d:00): 79, pid=2, GPU has fallen off the bus.\n"
     );
     const std::vector<Finding> found = findings_at_rest(machine);
-    EXPECT_EQ(ids_of(found), (Ids{"harm xid"}));
+    ASSERT_EQ(ids_of(found), (Ids{"harm xid"}));
     EXPECT_EQ(found[0].where, Machine::gpu[0]);
     EXPECT_THAT(found[0].evidence, AllOf(HasSubstr("Xid 79, 2 in"), HasSubstr("fallen off the bus")));
 }
@@ -99,7 +99,7 @@ TEST(Nvlink, OneThatIsDown_IsHarm) {
     gpus[1].active_nvlinks = 17;
     machine.gpus(gpus);
     const std::vector<Finding> found = findings_at_rest(machine);
-    EXPECT_EQ(ids_of(found), (Ids{"harm nvlink-down"}));
+    ASSERT_EQ(ids_of(found), (Ids{"harm nvlink-down"}));
     EXPECT_EQ(found[0].where, Machine::gpu[1]);
     EXPECT_EQ(found[0].evidence, "17 of 18 NVLinks are active; others of its kind have 18");
 }
@@ -113,7 +113,7 @@ TEST(Nvlink, CardsWithFewerBridgesThanTheyHaveRoomFor_AreANote) {
     }
     machine.gpus(gpus);
     const std::vector<Finding> found = findings_at_rest(machine);
-    EXPECT_EQ(ids_of(found), (Ids{"note nvlink-down"}));
+    ASSERT_EQ(ids_of(found), (Ids{"note nvlink-down"}));
     EXPECT_EQ(found[0].where, "0000:3d:00.0, 0000:5d:00.0");
 }
 
@@ -133,7 +133,7 @@ TEST(Pairs, ThatTheDriverPromisesAndDoNotWork_AreHarm) {
     const std::string fault = "what the GPU of rank 0 writes does not arrive at that of rank 1";
     const PairTest test{.gpus = 2, .fault = fault};
     const std::vector<Finding> found = findings_at_rest(Machine{}, {.pairs = test});
-    EXPECT_EQ(ids_of(found), (Ids{"harm peer-access"}));
+    ASSERT_EQ(ids_of(found), (Ids{"harm peer-access"}));
     EXPECT_EQ(found[0].evidence, fault);
 }
 

@@ -25,7 +25,7 @@ TEST(Shm, OfDocker_IsTooSmallForGpus) {
     Machine machine;
     machine.shm("65536k");
     const std::vector<Finding> found = findings_at_rest(machine);
-    EXPECT_EQ(ids_of(found), (Ids{"harm shm-small"}));
+    ASSERT_EQ(ids_of(found), (Ids{"harm shm-small"}));
     EXPECT_THAT(found[0].evidence, AllOf(HasSubstr("holds 64 MiB"), HasSubstr("496 MiB")));
 }
 
@@ -69,7 +69,7 @@ TEST(Quota, BelowTheCpus_IsHarm) {
         "/sys/fs/cgroup/cpu.stat", "usage_usec 5\nnr_periods 100\nnr_throttled 37\nthrottled_usec 9\n"
     );
     const std::vector<Finding> found = findings_at_rest(machine);
-    EXPECT_EQ(ids_of(found), (Ids{"harm cpu-quota"}));
+    ASSERT_EQ(ids_of(found), (Ids{"harm cpu-quota"}));
     EXPECT_THAT(
         found[0].evidence, AllOf(HasSubstr("32 CPUs"), HasSubstr("time of 4 only"), HasSubstr("37 times"))
     );
@@ -114,7 +114,7 @@ TEST(Numa, GpuFarFromAllCpusOfThisProcess_IsHarm) {
     Machine machine;
     machine.cpus("0-7");
     const std::vector<Finding> found = findings_at_rest(machine);
-    EXPECT_EQ(ids_of(found), (Ids{"harm numa"}));
+    ASSERT_EQ(ids_of(found), (Ids{"harm numa"}));
     EXPECT_EQ(found[0].where, Machine::gpu[1]);
     EXPECT_THAT(found[0].evidence, AllOf(HasSubstr("node 1 with CPUs 16-31"), HasSubstr("CPUs 0-7 only")));
     machine.cpus("0-7,31");
