@@ -13,6 +13,10 @@ if(HDF5_IS_PARALLEL)
 endif()
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(hwloc IMPORTED_TARGET hwloc>=2.1)
+if(NOT hwloc_FOUND)
+    message(STATUS "hwloc 2.1 or newer not found (libhwloc-dev): files will not hold the machine's topology")
+endif()
 
 # yaml-cpp 0.8 renamed its target.
 if(NOT TARGET yaml-cpp::yaml-cpp)

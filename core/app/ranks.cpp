@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -38,7 +39,14 @@ std::int64_t process_age_ns() {
     return std::max<std::int64_t>(0, std::int64_t{boot.tv_sec} * 1'000'000'000 + boot.tv_nsec - start_ns);
 }
 
+bench::Ladder begin_ladder() {
+    const std::int64_t now = now_ns();
+    return {now - process_age_ns(), now};
+}
+
 void check_launch(const options::Options& options, const Bootstrap& bootstrap) {
+    if (!std::filesystem::is_directory(options.root))
+        throw Error{ExitCode::usage, "--root " + options.root + " is no folder"};
     if (options.expect_ranks && *options.expect_ranks != bootstrap.size()) {
         throw Error{
             ExitCode::usage, "the world has " + std::to_string(bootstrap.size()) +
@@ -60,11 +68,12 @@ void complain_and_leave(const Session& session, const Error& e) {
 }
 
 ExitCode run_rank(
-    Bootstrap& bootstrap, const options::Options& options, const ColdStart& cold, const Body& body
+    Bootstrap& bootstrap, const options::Options& options, bench::Ladder ladder, const Body& body
 ) {
-    Session session{bootstrap, options, cold};
+    Session session{bootstrap, options, std::move(ladder)};
     try {
         check_launch(options, bootstrap);
+        session.step("bootstrap");
         session.load_plugins();
         return body(session);
     } catch (const bootstrap::AgreedError& e) {
@@ -81,19 +90,19 @@ ExitCode run_rank(
 
 /// The ranks are processes that mpirun started.
 ExitCode run_processes(const options::Options& options, const Body& body) {
-    ColdStart cold{.process_start = process_age_ns()};
-    std::optional<mpi::Session> session;
-    cold.mpi_init = time_ns([&] { session.emplace(); });
+    bench::Ladder ladder = begin_ladder();
+    const mpi::Session session;
+    ladder.step("mpi_init", now_ns());
     const std::unique_ptr<Bootstrap> bootstrap = bootstrap::make_mpi_bootstrap();
-    return run_rank(*bootstrap, options, cold, body);
+    return run_rank(*bootstrap, options, std::move(ladder), body);
 }
 
 /// The ranks are threads of this process.
-ExitCode run_threads(const options::Options& options, const ColdStart& cold, const Body& body) {
+ExitCode run_threads(const options::Options& options, const bench::Ladder& ladder, const Body& body) {
     let_kernels_be_resident_together();
     std::vector<ExitCode> codes(static_cast<std::size_t>(*options.virtual_ranks), ExitCode::internal);
     bootstrap::run_as_threads(*options.virtual_ranks, [&](Bootstrap& bootstrap) {
-        codes[static_cast<std::size_t>(bootstrap.rank())] = run_rank(bootstrap, options, cold, body);
+        codes[static_cast<std::size_t>(bootstrap.rank())] = run_rank(bootstrap, options, ladder, body);
         bootstrap.barrier();
     });
     return codes[0];
@@ -127,7 +136,7 @@ void end_job(Session& session, const Error& e) {
 
 ExitCode on_all_ranks(const options::Options& options, const Body& body) {
     if (!options.virtual_ranks) return run_processes(options, body);
-    return run_threads(options, {.process_start = process_age_ns()}, body);
+    return run_threads(options, begin_ladder(), body);
 }
 
 ExitCode on_all_devices(Session& session, std::int64_t devices, const Body& body) {
@@ -142,7 +151,7 @@ ExitCode on_all_devices(Session& session, std::int64_t devices, const Body& body
     options::Options options = session.options();
     options.virtual_ranks = static_cast<int>(devices);
     options.expect_ranks.reset();  // what was expected of the launcher is there
-    return run_threads(options, session.cold(), body);
+    return run_threads(options, session.ladder(), body);
 }
 
 }  // namespace ringscope::app

@@ -26,16 +26,6 @@ std::string step_of(const std::vector<std::int64_t>& sizes) {
     return grows ? std::to_string(step) + "(bytes)" : "list";
 }
 
-std::vector<trace::ColdRow> cold_rows(const ColdStart& cold, std::int32_t rank) {
-    std::vector<trace::ColdRow> rows{
-        {"process_start", rank, -1, cold.process_start}, {"mpi_init", rank, -1, cold.mpi_init},
-        {"plugin_load", rank, -1, cold.plugin_load},     {"bootstrap", rank, -1, cold.bootstrap},
-        {"nccl_init", rank, -1, cold.nccl_init},         {"ipc_open", rank, -1, cold.ipc_open},
-        {"first_launch", rank, -1, cold.first_launch}};
-    std::erase_if(rows, [](const trace::ColdRow& row) { return row.ns == trace::not_available; });
-    return rows;
-}
-
 }  // namespace
 
 trace::RunInfo run_info(const Experiment& experiment, const Arguments& arguments, const Session& session) {
@@ -56,7 +46,11 @@ trace::RunInfo run_info(const Experiment& experiment, const Arguments& arguments
     info.epoch_monotonic_ns = now_ns() - 1;
     info.epoch_realtime_ns = std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
     info.ranks = session.ranks();
-    info.facts = environment::capture_facts();
+    const environment::Sources sources{.root = session.options().root};
+    info.facts = environment::capture_facts(sources);
+    const environment::Topology topology = environment::capture_topology(sources);
+    info.topology = topology.xml;
+    info.facts.push_back({"hwloc.version", topology.version});
     info.facts.push_back({"mpi.library", mpi::library_version()});
     for (const trace::Fact& fact : environment::gpu_facts(session.versions())) info.facts.push_back(fact);
     return info;
@@ -87,15 +81,9 @@ report::RunHeader header_of(
 }
 
 void store_cold(Session& session, trace::TraceWriter* writer) {
-    const ColdStart cold = session.cold();
-    const std::string mine{reinterpret_cast<const char*>(&cold), sizeof(cold)};
-    const std::vector<std::string> all = session.bootstrap().gather(mine, 0);
-    if (writer == nullptr) return;
-    for (std::size_t rank = 0; rank < all.size(); ++rank) {
-        ColdStart other;
-        std::copy_n(all[rank].data(), sizeof(other), reinterpret_cast<char*>(&other));
-        writer->append(cold_rows(other, static_cast<std::int32_t>(rank)));
-    }
+    const std::vector<trace::ColdRow> mine = session.ladder().rows(session.bootstrap().rank());
+    for (const std::string& bytes : session.bootstrap().gather(trace::pack(mine), 0))
+        if (writer != nullptr) writer->append(trace::unpack<trace::ColdRow>(bytes));
 }
 
 std::vector<trace::Fact> staged_facts(Session& session) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/session.hpp"
+#include "environment/topology.hpp"
 #include "report/reporter.hpp"
 #include "trace/writer.hpp"
 

@@ -88,6 +88,7 @@ class Run {
         }};
         watchdog.enter("measuring the machine", limit_ns);
         survey_ = machine::survey(session_.bootstrap(), ground);
+        session_.step("machine");
     }
 
     void open_outputs() {
@@ -110,6 +111,7 @@ class Run {
             reporter_->begin(header_of(experiment_, cases_, session_));
         });
         name_spills();
+        session_.step("output");
     }
 
     /// Every rank has a spill of its own, where it needs one; what they hold is told by the uuid of the run.
@@ -140,14 +142,17 @@ class Run {
             session_.registry(),
             session_.engines(),
             watchdog,
-            {reporter_.get(), writer(), spill_, options_.verbosity > 0},
+            {reporter_.get(), writer(), spill_, options_.verbosity > 0, &session_.ladder()},
             bench::Timeout::ends_case,
-            machine::Ceilings{survey_.rows}};
+            machine::Ceilings{survey_.rows},
+            session_.health_probe()};
         running.store(&runner);
         const ExitCode code = runner.run(cases_);
         finish_file(runner);
         session_.close();
         if (reporter_) reporter_->end(runner.traffic(), code);
+        if (!runner.late_change().empty())
+            std::cerr << "note: after the last case: " + runner.late_change() + "\n";
         if (session_.is_first() && !runner.first_fault().empty()) complain(runner.first_fault());
         return code;
     }
@@ -185,6 +190,7 @@ ExitCode run(const options::Options& options, const Arguments& arguments) {
     return on_all_ranks(options, [&](Session& session) {
         const Experiment experiment =
             share_experiment(session.bootstrap(), options, vocabulary(session.registry()));
+        session.step("config");
         const auto body = [&](Session& own) { return Run{own, experiment, options, arguments}.go(); };
         const std::int64_t devices = experiment.measure.devices_per_rank;
         return devices > 1 ? on_all_devices(session, devices, body) : body(session);

@@ -43,9 +43,12 @@ trace::RankEnvironment unpack(const std::string& text, std::int32_t rank) {
     return e;
 }
 
-std::vector<trace::RankEnvironment> share_environment(Bootstrap& bootstrap) {
+std::vector<trace::RankEnvironment> share_environment(
+    Bootstrap& bootstrap, const environment::Sources& sources
+) {
     std::vector<trace::RankEnvironment> ranks;
-    for (const std::string& text : bootstrap.all_gather(pack(environment::capture_rank(bootstrap.rank())))) {
+    const std::string mine = pack(environment::capture_rank(bootstrap.rank(), sources));
+    for (const std::string& text : bootstrap.all_gather(mine)) {
         ranks.push_back(unpack(text, static_cast<std::int32_t>(ranks.size())));
     }
     return ranks;
@@ -105,7 +108,8 @@ Session::~Session() {
 }
 
 void Session::load_plugins() {
-    cold_.plugin_load = time_ns([&] { registry_.emplace(find_plugins(options_)); });
+    registry_.emplace(find_plugins(options_));
+    step("plugin_load");
     if (!is_first() || options_.verbosity < 1) return;
     for (const auto& refused : registry_->refused()) {
         std::cerr << "refused plugin " << refused.file << ": " << refused.reason << "\n";
@@ -113,27 +117,27 @@ void Session::load_plugins() {
 }
 
 void Session::connect(const std::vector<Case>& cases, const Timeouts& timeout) {
-    cold_.bootstrap = time_ns([&] {
-        ranks_ = share_environment(bootstrap_);
-        bootstrap::agree(bootstrap_, [&] { check_binding(options_, ranks_, bootstrap_.rank()); });
-        connect_host(timeout);
-        connect_gpus(cases, timeout);
-    });
-    // What is a phase of its own is not in this one.
-    const ColdStart inside = cold();
-    for (const std::int64_t ns : {inside.nccl_init, inside.ipc_open, inside.first_launch})
-        cold_.bootstrap -= std::max<std::int64_t>(0, ns);
+    ranks_ = share_environment(bootstrap_, {.root = options_.root});
+    bootstrap::agree(bootstrap_, [&] { check_binding(options_, ranks_, bootstrap_.rank()); });
+    connect_host(timeout);
+    connect_gpus(cases, timeout);
+    step("bootstrap");
 }
 
-ColdStart Session::cold() const {
-    ColdStart cold = cold_;
-    if (nccl_) cold.nccl_init = nccl_->init_ns();
-    if (cuda_) {
-        const engine::cuda::ColdSteps steps = cuda_->cold_steps();
-        cold.ipc_open = steps.ipc_open_ns;
-        cold.first_launch = steps.first_launch_ns;
+bench::HealthProbe Session::health_probe() const {
+    const auto rank = static_cast<std::size_t>(bootstrap_.rank());
+    std::vector<std::string> gpus;
+    if (options_.root != "/") {
+        const std::vector<std::string> there = bench::gpus_below(options_.root);
+        if (rank < there.size()) gpus.push_back(there[rank]);
+    } else if (!ranks_[rank].gpu_pci_id.empty()) {
+        gpus.push_back(ranks_[rank].gpu_pci_id);
     }
-    return cold;
+    return bench::make_health_probe(gpus, bootstrap_.local_ranks().front() == bootstrap_.rank(), options_.root);
+}
+
+void Session::step(const std::string& phase) {
+    ladder_.step(phase, now_ns(), engines_ ? bench::inner_phases(*engines_) : bench::InnerPhases{});
 }
 
 void Session::connect_host(const Timeouts& timeout) {

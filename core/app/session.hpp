@@ -11,26 +11,13 @@
 #include "app/commands.hpp"
 #include "base/time.hpp"
 #include "bench/engines.hpp"
+#include "bench/health_probe.hpp"
+#include "bench/ladder.hpp"
 #include "bootstrap/bootstrap.hpp"
 #include "environment/environment.hpp"
 #include "trace/rows.hpp"
 
 namespace ringscope::app {
-
-/// The phases of a rank's start, in ns; -1 for one that it does not have. None contains another.
-struct ColdStart {
-    std::int64_t process_start = trace::not_available, mpi_init = trace::not_available,
-                 plugin_load = trace::not_available, bootstrap = trace::not_available,
-                 nccl_init = trace::not_available, ipc_open = trace::not_available,
-                 first_launch = trace::not_available;
-};
-
-template <class Step>
-std::int64_t time_ns(Step step) {
-    const std::int64_t begin = now_ns();
-    step();
-    return now_ns() - begin;
-}
 
 /// CPUs that the ranks may run on, all together.
 [[nodiscard]] std::size_t distinct_cpus(const std::vector<trace::RankEnvironment>& ranks);
@@ -38,8 +25,8 @@ std::int64_t time_ns(Step step) {
 /// What one rank has while cases run: the plugins, what is known of all ranks, and the engines.
 class Session {
  public:
-    Session(bootstrap::Bootstrap& bootstrap, const options::Options& options, const ColdStart& cold)
-        : bootstrap_{bootstrap}, options_{options}, cold_{cold} {}
+    Session(bootstrap::Bootstrap& bootstrap, const options::Options& options, bench::Ladder ladder)
+        : bootstrap_{bootstrap}, options_{options}, ladder_{std::move(ladder)} {}
     ~Session();
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
@@ -63,8 +50,11 @@ class Session {
     /// The clocks of the ranks' processes, now. [collective]
     [[nodiscard]] std::vector<clock::HostClock> compare_host_clocks();
     [[nodiscard]] environment::GpuVersions versions() const;
-    /// As far as it has come: engines and NCCL may open more while cases run.
-    [[nodiscard]] ColdStart cold() const;
+    /// What has passed since the last step was this phase of the start.
+    void step(const std::string& phase);
+    [[nodiscard]] bench::Ladder& ladder() { return ladder_; }
+    /// Of the GPUs that this rank drives; of those of --root where that is given, whatever plays.
+    [[nodiscard]] bench::HealthProbe health_probe() const;
     [[nodiscard]] engine::cuda::CudaEngine* cuda() { return cuda_.get(); }
     [[nodiscard]] const options::Options& options() const { return options_; }
     /// What to say where the run ends early, of what it leaves; "" before there is anything.
@@ -83,7 +73,7 @@ class Session {
 
     bootstrap::Bootstrap& bootstrap_;
     const options::Options& options_;
-    ColdStart cold_;
+    bench::Ladder ladder_;
     std::vector<trace::RankEnvironment> ranks_;
     std::optional<plugin::PluginRegistry> registry_;
     std::optional<engine::host::HostEngine> host_;

@@ -9,8 +9,7 @@ namespace ringscope::bench {
 
 std::string pack(const RankResult& result) {
     ByteWriter bytes;
-    bytes.number(result.samples.size());
-    bytes.text(trace::to_bytes(std::span{result.samples}));
+    bytes.text(trace::pack(result.samples));
     bytes.number(result.hashes.size());
     for (const std::uint64_t hash : result.hashes) bytes.number(hash);
     bytes.integer(result.clock_error_ns);
@@ -22,14 +21,14 @@ std::string pack(const RankResult& result) {
     bytes.real(result.waited_ns);
     bytes.integer(result.wrong);
     bytes.text(result.what);
+    bytes.text(trace::pack(result.health));
     return bytes.take();
 }
 
 RankResult unpack(const std::string& bytes) {
     ByteReader reader{bytes};
     RankResult result;
-    const auto samples = static_cast<std::int64_t>(reader.number());
-    result.samples = trace::from_bytes<trace::SampleRow>(reader.text(), samples);
+    result.samples = trace::unpack<trace::SampleRow>(reader.text());
     result.hashes.resize(reader.number());
     for (std::uint64_t& hash : result.hashes) hash = reader.number();
     result.clock_error_ns = reader.integer();
@@ -41,6 +40,7 @@ RankResult unpack(const std::string& bytes) {
     result.waited_ns = reader.real();
     result.wrong = reader.integer();
     result.what = reader.text();
+    result.health = trace::unpack<trace::HealthRow>(reader.text());
     return result;
 }
 

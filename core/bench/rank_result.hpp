@@ -22,6 +22,7 @@ struct RankResult {
     double waited_ns = 0;  ///< within the events that were kept
     std::int64_t wrong = 0;
     std::string what;  ///< the first wrong thing, in words
+    std::vector<trace::HealthRow> health;  ///< of its devices, right after the last sample
 };
 
 /// As bytes, for the way to rank 0 of the same program.

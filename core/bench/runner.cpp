@@ -13,6 +13,7 @@
 #include "bench/cold.hpp"
 #include "bench/memory.hpp"
 #include "bench/times.hpp"
+#include "base/time.hpp"
 #include "engine/cuda/range.hpp"
 #include "trace/marks.hpp"
 
@@ -150,7 +151,8 @@ ExitCode code_of(trace::CaseStatus status) {
 
 Runner::Runner(
     bootstrap::Bootstrap& bootstrap, const Experiment& experiment, const plugin::PluginRegistry& registry,
-    const Engines& engines, Watchdog& watchdog, Outputs outputs, Timeout timeout, machine::Ceilings ceilings
+    const Engines& engines, Watchdog& watchdog, Outputs outputs, Timeout timeout, machine::Ceilings ceilings,
+    HealthProbe probe
 )
     : bootstrap_{bootstrap},
       experiment_{experiment},
@@ -159,6 +161,8 @@ Runner::Runner(
       outputs_{outputs},
       timeout_{timeout},
       ceilings_{std::move(ceilings)},
+      probe_{std::move(probe)},
+      watch_{probe_.over_nvlink},
       preparer_{bootstrap, registry, engines},
       gate_{
           engines.host.control(),
@@ -172,13 +176,31 @@ Runner::Runner(
       events_{experiment.trace.max_events_in_memory, outputs_.spill} {}
 
 ExitCode Runner::run(const std::vector<Case>& cases) {
+    read_before();
     for (const Case& point : cases) {
         watchdog_.enter(title(point), experiment_.timeout.case_ns);
         run_case(point);
     }
     watchdog_.leave();
+    read_after();
     events_.remove();
     return any_ran_ || worst_ != ExitCode::ok ? worst_ : ExitCode::skipped;
+}
+
+/// The first reading takes longest: libraries are opened for it.
+void Runner::read_before() {
+    if (!probe_.read) return;
+    const std::vector<trace::HealthRow> rows = gather_health(trace::before_the_run);
+    (void)watch_.compare(rows, {});
+    store_health(rows);
+    if (outputs_.ladder != nullptr) outputs_.ladder->step("health", now_ns(), inner_phases(engines_));
+}
+
+void Runner::read_after() {
+    if (!probe_.read) return;
+    const std::vector<trace::HealthRow> rows = gather_health(trace::after_the_run);
+    late_change_ = in_words(watch_.compare(rows, {}));
+    store_health(rows);
 }
 
 void Runner::run_case(const Case& point) {
@@ -208,6 +230,7 @@ void Runner::run_case(const Case& point) {
             if (first_fault_.empty()) first_fault_ = title(point) + ": " + e.what();
             throw;
         }
+        examine(summary.row);
         store_case(summary.row);
     } catch (const Error& e) {
         // A file that could not be written takes no more rows: the run ends here.
@@ -218,6 +241,7 @@ void Runner::run_case(const Case& point) {
                              : code == ExitCode::timeout      ? trace::CaseStatus::timeout
                                                               : trace::CaseStatus::failed;
         summary.row.reason = e.what();
+        if (code != ExitCode::skipped) examine(summary.row);
         store_case(summary.row);
     }
     if (code == ExitCode::skipped) {
@@ -257,11 +281,78 @@ RankResult Runner::sample(const Case& point, PreparedCase& prepared) {
     try {
         result = sampler->run();
         gate_.finish();  // bounded; what follows is not
+        result.health = read_health(point.index);
     } catch (const engine::host::StuckError&) {
         events_.leave(result.samples.empty() ? sampler->samples() : result.samples);
         throw;
     }
+    note_first(result);
     return result;
+}
+
+/// Of the case that begins with a cold sample. Moments of the ladder are of this process's own clock.
+void Runner::note_first(const RankResult& result) {
+    if (outputs_.ladder == nullptr || result.samples.empty()) return;
+    const trace::SampleRow& first = result.samples.front();
+    if (first.state != trace::SampleState::cold) return;
+    const std::int64_t ahead_ns = engines_.clock_of(bootstrap_.rank()).offset_ns;
+    outputs_.ladder->finish(
+        first.case_index, first.enter_ns + ahead_ns, first.exit_ns + ahead_ns, inner_phases(engines_)
+    );
+}
+
+/// This rank's devices, now.
+std::vector<trace::HealthRow> Runner::read_health(std::int32_t case_index) const {
+    if (!probe_.read) return {};
+    std::vector<trace::HealthRow> rows = probe_.read();
+    for (trace::HealthRow& row : rows) {
+        row.case_index = case_index;
+        row.rank = bootstrap_.rank();
+        row.time_ns -= engines_.clock_of(bootstrap_.rank()).offset_ns;
+    }
+    return rows;
+}
+
+/// [collective] Those of all ranks, at rank 0.
+std::vector<trace::HealthRow> Runner::gather_health(std::int32_t case_index) {
+    std::vector<trace::HealthRow> all;
+    for (const std::string& bytes : bootstrap_.gather(trace::pack(read_health(case_index)), 0))
+        std::ranges::copy(trace::unpack<trace::HealthRow>(bytes), std::back_inserter(all));
+    return all;
+}
+
+/// What the case asked of the links between GPUs and host.
+LinkLoad Runner::load_of(const Case& point, const std::vector<RankResult>& results) const {
+    using Way = LinkLoad::Way;
+    const bool staged = preparer_.engine_of(point) == engine::cuda::name_of(engine::cuda::GpuEngine::staged);
+    LinkLoad load{.way = preparer_.on_device(point) ? Way::peers : Way::none};
+    if (staged || probe_.stands_in) load.way = Way::through;
+    for (const RankResult& result : results) {
+        std::int64_t& busy_ns = load.busy_ns.emplace_back(0);
+        for (const trace::SampleRow& sample : result.samples) busy_ns += sample.exit_ns - sample.enter_ns;
+    }
+    return load;
+}
+
+void Runner::watch(const std::vector<RankResult>& results, report::CaseSummary& summary) {
+    std::vector<trace::HealthRow> rows;
+    for (const RankResult& result : results) std::ranges::copy(result.health, std::back_inserter(rows));
+    note_changes(watch_.compare(rows, load_of(summary.point, results)), summary.row);
+    store_health(rows);
+}
+
+/// [collective] The machine after a case that did not end in order, which may say why.
+void Runner::examine(trace::CaseRow& row) {
+    if (!probe_.read) return;
+    const std::vector<trace::HealthRow> rows = gather_health(row.case_index);
+    note_changes(watch_.compare(rows, {}), row);
+    store_health(rows);
+}
+
+void Runner::store_health(const std::vector<trace::HealthRow>& rows) {
+    if (outputs_.writer == nullptr || rows.empty()) return;
+    const std::lock_guard lock{output_};
+    outputs_.writer->append(rows);
 }
 
 /// What the log of a crashed run says of a case that did not end. How many operations a traced sample has is
@@ -359,6 +450,7 @@ void Runner::settle(
     note_causality(events.causality.found(), summary.row);
     set_times(results, prepared, summary);
     suspect(prepared, summary);
+    watch(results, summary);
     if (summary.row.reason.empty()) summary.row.reason = prepared.note;
     note_choice(prepared, summary.row);
     if (prepared.declared) {

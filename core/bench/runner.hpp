@@ -10,6 +10,9 @@
 #include "base/error.hpp"
 #include "bench/causality.hpp"
 #include "bench/event_store.hpp"
+#include "bench/health_probe.hpp"
+#include "bench/health_watch.hpp"
+#include "bench/ladder.hpp"
 #include "bench/ledger.hpp"
 #include "bench/prepare.hpp"
 #include "bench/sampler.hpp"
@@ -30,6 +33,7 @@ struct Outputs {
     trace::TraceWriter* writer = nullptr;
     SpillPlace spill{};    ///< of every rank
     bool verbose = false;  ///< say on stderr when a case is written
+    Ladder* ladder = nullptr;  ///< of every rank: told of the first collective
 };
 
 /// What is made of the events of a case while they pass by.
@@ -44,7 +48,7 @@ class Runner {
     Runner(
         bootstrap::Bootstrap& bootstrap, const Experiment& experiment, const plugin::PluginRegistry& registry,
         const Engines& engines, Watchdog& watchdog, Outputs outputs, Timeout timeout = Timeout::ends_case,
-        machine::Ceilings ceilings = {}
+        machine::Ceilings ceilings = {}, HealthProbe probe = {}
     );
 
     /// Runs all cases. [collective] Returns the worst exit code of them, the same on all ranks. Throws
@@ -60,8 +64,13 @@ class Runner {
     /// The first case that is not as it must be, in words; "" when there is none.
     [[nodiscard]] const std::string& first_fault() const { return first_fault_; }
     [[nodiscard]] bool lossy() const { return lossy_; }
+    /// What changed in the machine after the last case, in words; "" where nothing did, and on other ranks
+    /// than 0.
+    [[nodiscard]] const std::string& late_change() const { return late_change_; }
 
  private:
+    void read_before();
+    void read_after();
     void run_case(const Case& point);
     void measure(const Case& point, report::CaseSummary& summary);
     [[nodiscard]] std::vector<std::int32_t> members_of(const PreparedCase& prepared) const;
@@ -70,6 +79,13 @@ class Runner {
     void check_memory(const Case& point) const;
     [[nodiscard]] std::int64_t operations_of(const Case& point) const;
     [[nodiscard]] RankResult sample(const Case& point, PreparedCase& prepared);
+    void note_first(const RankResult& result);
+    [[nodiscard]] std::vector<trace::HealthRow> read_health(std::int32_t case_index) const;
+    [[nodiscard]] std::vector<trace::HealthRow> gather_health(std::int32_t case_index);
+    [[nodiscard]] LinkLoad load_of(const Case& point, const std::vector<RankResult>& results) const;
+    void watch(const std::vector<RankResult>& results, report::CaseSummary& summary);
+    void examine(trace::CaseRow& row);
+    void store_health(const std::vector<trace::HealthRow>& rows);
     [[nodiscard]] std::vector<RankResult> gather_results(const RankResult& mine);
     void begin_case(const PreparedCase& prepared, const trace::CaseRow& row);
     [[nodiscard]] PassedEvents store_events(const std::vector<RankResult>& results, trace::CaseRow& row);
@@ -103,6 +119,8 @@ class Runner {
     std::mutex output_;           ///< held while the file is written
     trace::CaseRow running_;      ///< the case that runs, as far as it is known; by `output_`
     machine::Ceilings ceilings_;  ///< rank 0's: what the links can do
+    HealthProbe probe_;
+    HealthWatch watch_;  ///< rank 0's
     Preparer preparer_;
     StartGate gate_;
     EventStore events_;
@@ -110,7 +128,7 @@ class Runner {
     ExitCode worst_ = ExitCode::ok;
     bool any_ran_ = false;
     bool lossy_ = false;
-    std::string first_fault_;
+    std::string first_fault_, late_change_;
 };
 
 }  // namespace ringscope::bench

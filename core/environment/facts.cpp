@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <fstream>
 
 #include "build_info.hpp"
+#include "environment/cgroup.hpp"
 #include "environment/cpu_list.hpp"
 #include "environment/environment.hpp"
 #include "environment/sources.hpp"
@@ -84,32 +84,13 @@ Facts machine_facts(const Path& root) {
         line("memory.huge_pages", "/sys/kernel/mm/transparent_hugepage/enabled"),
         fact("memory.total", value_of(below(root, "/proc/meminfo"), "MemTotal", ':')),
         line("load.average", "/proc/loadavg"),
+        line("nvidia.driver", "/sys/module/nvidia/version"),
     };
 }
 
 Facts process_facts() {
     const std::vector<int> cpus = allowed_cpu_list();
     return {{"cpu.allowed", format_cpu_list(cpus)}, {"cpu.allowed_count", std::to_string(cpus.size())}};
-}
-
-/// The process's folder for a controller: "/x" of the line "4:memory:/x" of /proc/self/cgroup. The controller
-/// of the unified hierarchy (version 2) is "".
-std::string cgroup_of(const Path& root, const std::string& controller) {
-    std::ifstream stream{below(root, "/proc/self/cgroup")};
-    std::string hierarchy, controllers, folder;
-    while (std::getline(stream, hierarchy, ':') && std::getline(stream, controllers, ':') &&
-           std::getline(stream, folder)) {
-        if (("," + controllers + ",").find("," + controller + ",") != std::string::npos) return folder;
-    }
-    return "/";
-}
-
-/// A container may see only the top of the hierarchy while the process's folder bears the name it has on the
-/// host.
-Text cgroup_line(const Path& root, const std::string& controller, const std::string& file) {
-    const Path top = below(root, "/sys/fs/cgroup") / controller;
-    const Text own = first_line(below(top, cgroup_of(root, controller)) / file);
-    return own ? own : first_line(top / file);
 }
 
 /// "quota period" in microseconds, "max" without a quota: the form of version 2 for both versions.
@@ -131,12 +112,15 @@ Text first_word(const Text& text) {
 }
 
 Facts limit_facts(const Path& root) {
+    const auto limit = [&](std::string name, std::string_view key) {
+        return fact(std::move(name), first_word(value_of(below(root, "/proc/self/limits"), key, ' ')));
+    };
     return {
         fact("cgroup.cpu.max", cpu_limit(root)),
         fact("cgroup.memory.max", memory_limit(root)),
-        fact(
-            "limit.memlock", first_word(value_of(below(root, "/proc/self/limits"), "Max locked memory", ' '))
-        ),
+        limit("limit.memlock", "Max locked memory"),
+        limit("limit.nofile", "Max open files"),
+        limit("limit.nproc", "Max processes"),
     };
 }
 

@@ -235,6 +235,7 @@ void read_run(const Page& page, const Parsed& parsed, Options& options) {
     options.expect_ranks = ranks_of(page, parsed.values, "expect-ranks");
     options.expect_binding = binding_of(page, parsed.values);
     read_batch(page, parsed, options);
+    options.root = text_of(parsed.values, "root").value_or("/");
     options.allow_shared_gpu = given(parsed.values, "allow-shared-gpu");
     options.virtual_ranks = ranks_of(page, parsed.values, "virtual-ranks", most_virtual_ranks);
     options.letters = letters_of(parsed.values);

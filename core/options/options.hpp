@@ -34,6 +34,7 @@ struct Options {
     std::int64_t seed = 0;                      ///< run: of the order of the batch
     bool allow_shared_gpu = false;              ///< ranks of several processes may share a GPU
     std::optional<int> virtual_ranks;  ///< so many ranks as threads of this one process, for correctness
+    std::string root = "/";            ///< run: what stands for the machine's root; a test's tree of files
     Letters letters;                   ///< run without a file; the configuration reads and checks the values
 
     std::vector<std::string> subjects;  ///< conform: ids of algorithms, files of plugins; convert: spills

@@ -88,7 +88,9 @@ void add_run(po::options_description& options) {
         "refuse ranks that are bound otherwise: none, hwthread, core, numa, socket"
     )("batch-uuid", text("UUID"), "for the file: the batch that this launch belongs to")(
         "launch-index", text("N"), "for the file: its number in the batch"
-    )("seed", text("N"), "for the file: seed of the order of the batch");
+    )("seed", text("N"), "for the file: seed of the order of the batch")(
+        "root", text("DIR"), "read the machine's files below DIR, for tests"
+    );
     add_ranks(options);
 }
 

@@ -53,6 +53,7 @@ std::vector<Field> fields_of(const CaseSummary& summary) {
         {"waited_share", number(summary.waited_share)},
         {"empty_kernel_s", number(summary.empty_ns * 1e-9)},
         {"reason", quoted(row.reason)},
+        {"marks", row.marks},
     };
 }
 

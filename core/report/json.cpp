@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "trace/marks.hpp"
+
 namespace ringscope::report {
 namespace {
 
@@ -39,7 +41,7 @@ Json header_json(const RunHeader& header) {
     for (const trace::RankEnvironment& rank : header.ranks) ranks.push_back(rank_json(rank));
     return {
         {"schema", "ringscope-result"},
-        {"schema_version", "1.0.0"},
+        {"schema_version", "1.1.0"},
         {"version", header.version},
         {"name", header.name},
         {"statistic", header.statistic},
@@ -82,6 +84,7 @@ Json result_json(const CaseSummary& summary) {
     return {
         {"status", status_name(row.status)},
         {"reason", text_or_null(row.reason)},
+        {"marks", trace::marks_of(row)},
         {"wrong_elements", row.wrong},
         {"time_s", number(summary.verified_time_ns() * seconds_per_ns)},
         {"algbw_bytes_per_s", number(summary.algbw() * bytes_per_gb)},

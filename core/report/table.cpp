@@ -202,6 +202,25 @@ std::string suspect_text(std::int64_t suspect, std::int64_t cases) {
                           );
 }
 
+/// "2-4, 7" of 2, 3, 4 and 7, which are in ascending order.
+std::string ranges_text(const std::vector<std::int32_t>& numbers) {
+    std::vector<std::string> parts;
+    for (std::size_t first = 0, next = 0; first < numbers.size(); first = next) {
+        for (next = first + 1; next < numbers.size() && numbers[next] == numbers[next - 1] + 1;) ++next;
+        const std::string begin = std::to_string(numbers[first]), end = std::to_string(numbers[next - 1]);
+        parts.push_back(begin == end ? begin : begin + "-" + end);
+    }
+    return join(parts, ", ");
+}
+
+/// What became of the machine while cases ran.
+std::string health_text(const std::map<std::string, std::vector<std::int32_t>>& changed) {
+    std::vector<std::string> parts;
+    for (const auto& [mark, cases] : changed)
+        parts.push_back(mark + " in " + (cases.size() == 1 ? "case " : "cases ") + ranges_text(cases));
+    return parts.empty() ? "" : fmt::format("# Health: {} (reasons above, readings in /health)\n", join(parts, "; "));
+}
+
 std::string exit_text(ExitCode code) {
     return code == ExitCode::ok
                ? ""
@@ -262,7 +281,7 @@ void TableReporter::end(const TrafficVerdict& verdict, ExitCode code) {
         busbw_count_ == 0 ? "N/A" : fmt::format("{:g}", busbw_sum_ / static_cast<double>(busbw_count_));
     out_ << "# Out of bounds values : " << wrong_ << (wrong_ == 0 ? " OK\n" : " FAILED\n")
          << "# Avg bus bandwidth    : " << mean << "\n#\n"
-         << suspect_text(suspect_, cases_) << exit_text(code) << traffic_text(verdict) << "\n";
+         << suspect_text(suspect_, cases_) << health_text(changed_) << exit_text(code) << traffic_text(verdict) << "\n";
     out_.flush();
 }
 
@@ -300,6 +319,9 @@ void TableReporter::count(const CaseSummary& summary) {
     wrong_ += summary.row.wrong;
     ++cases_;
     if (trace::has_mark(summary.row, "suspect")) ++suspect_;
+    for (const std::string_view mark : trace::health_marks) {
+        if (trace::has_mark(summary.row, mark)) changed_[std::string{mark}].push_back(summary.row.case_index);
+    }
     const double busbw = summary.busbw();
     if (std::isnan(busbw)) return;
     busbw_sum_ += busbw;

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "report/reporter.hpp"
 
@@ -35,6 +37,7 @@ class TableReporter final : public Reporter {
     std::string block_;                   ///< what the block of lines at hand has in common
     std::optional<CaseSummary> pending_;  ///< out of place, waits for the same case in place
     std::int64_t wrong_ = 0, cases_ = 0, suspect_ = 0;
+    std::map<std::string, std::vector<std::int32_t>> changed_;  ///< cases by mark, of the machine's health
     double busbw_sum_ = 0;
     std::int64_t busbw_count_ = 0;
 };

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/marks.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <sstream>
-#include <string>
 
 namespace ringscope::trace {
 
@@ -13,12 +14,14 @@ void add_mark(CaseRow& row, std::string_view word) {
     row.marks += word;
 }
 
+std::vector<std::string> marks_of(const CaseRow& row) {
+    std::istringstream words{row.marks};
+    return {std::istream_iterator<std::string>{words}, {}};
+}
+
 bool has_mark(const CaseRow& row, std::string_view word) {
-    std::istringstream marks{row.marks};
-    for (std::string mark; marks >> mark;) {
-        if (mark == word) return true;
-    }
-    return false;
+    const std::vector<std::string> marks = marks_of(row);
+    return std::ranges::find(marks, word) != marks.end();
 }
 
 }  // namespace ringscope::trace

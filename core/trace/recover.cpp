@@ -206,6 +206,7 @@ class Recovery {
         if (record.kind == RecordKind::clock) writer_.append(record.as<ClockRow>());
         if (record.kind == RecordKind::clock_exchanges) writer_.append(record.as<ClockExchangeRow>());
         if (record.kind == RecordKind::machine) writer_.append(record.as<MachineRow>());
+        if (record.kind == RecordKind::health) writer_.append(record.as<HealthRow>());
     }
 
     void write_case(CaseRow row) {

@@ -100,6 +100,14 @@ constexpr auto fields<MachineRow> = std::tuple{
     &MachineRow::reduction_rate};
 
 template <>
+constexpr auto fields<HealthRow> = std::tuple{
+    &HealthRow::case_index,      &HealthRow::rank,          &HealthRow::device,       &HealthRow::time_ns,
+    &HealthRow::link_gts,        &HealthRow::link_width,    &HealthRow::path_gbps,
+    &HealthRow::aer_correctable, &HealthRow::aer_nonfatal,  &HealthRow::aer_fatal,    &HealthRow::xids,
+    &HealthRow::sm_clock_mhz,    &HealthRow::throttle,      &HealthRow::throttled_ns,
+    &HealthRow::temperature_c,   &HealthRow::power_w};
+
+template <>
 constexpr auto fields<RankEnvironment> =
     std::tuple{&RankEnvironment::rank,     &RankEnvironment::host,     &RankEnvironment::boot_id,
                &RankEnvironment::pid,      &RankEnvironment::cpuset,   &RankEnvironment::numa_node,
@@ -115,7 +123,8 @@ constexpr auto fields<RunInfo> = std::tuple{&RunInfo::resolved_config,    &RunIn
                                             &RunInfo::batch_uuid,         &RunInfo::file_time,
                                             &RunInfo::launch_index,       &RunInfo::seed,
                                             &RunInfo::world_size,         &RunInfo::source,
-                                            &RunInfo::epoch_monotonic_ns, &RunInfo::epoch_realtime_ns};
+                                            &RunInfo::epoch_monotonic_ns, &RunInfo::epoch_realtime_ns,
+                                            &RunInfo::topology};
 
 template <typename Row, typename Work>
 void each_field(Work work) {
@@ -194,6 +203,7 @@ RINGSCOPE_ROW_BYTES(ColdRow)
 RINGSCOPE_ROW_BYTES(ClockRow)
 RINGSCOPE_ROW_BYTES(ClockExchangeRow)
 RINGSCOPE_ROW_BYTES(MachineRow)
+RINGSCOPE_ROW_BYTES(HealthRow)
 RINGSCOPE_ROW_BYTES(RankEnvironment)
 RINGSCOPE_ROW_BYTES(Fact)
 RINGSCOPE_ROW_BYTES(RunInfo)

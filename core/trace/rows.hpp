@@ -99,8 +99,8 @@ struct TrafficRow {
     std::int64_t closed_form = not_available;
 };
 
-/// `phase` is one of: process_start, mpi_init, plugin_load, bootstrap, nccl_init, ipc_open, first_launch,
-/// first_collective, steady_state; the last two once for each case.
+/// `phase` is one of: process_start, mpi_init, plugin_load, config, bootstrap, machine, output, health,
+/// nccl_init, ipc_open, first_launch, prepare, first_collective, total, steady_state.
 struct ColdRow {
     std::string phase;
     std::int32_t rank = 0;
@@ -133,6 +133,28 @@ struct MachineRow {
     double bandwidth = 0, copy_engine_bandwidth = 0, reduction_rate = 0;  ///< byte/s
 };
 
+inline constexpr std::int32_t before_the_run = -1, after_the_run = -2;  ///< instead of a case
+inline constexpr const char* host_device = "host";
+
+/// What the way from the host to a GPU was like at one moment, and what held clocks down; of a host its
+/// processors alone.
+struct HealthRow {
+    std::int32_t case_index = before_the_run;  ///< column `case`: the one that had just ended
+    std::int32_t rank = 0;                     ///< whose GPU it is; of a host its first rank
+    std::string device;                        ///< PCI address, or "host"
+    std::int64_t time_ns = 0;
+    double link_gts = nan;      ///< GT/s per lane of the GPU's own link
+    std::int32_t link_width = not_available;
+    double path_gbps = nan;     ///< GB/s of the slowest link between the GPU and the root complex
+    std::int64_t aer_correctable = not_available, aer_nonfatal = not_available, aer_fatal = not_available;
+    std::int64_t xids = not_available;  ///< errors of the driver in the kernel's log
+    std::int32_t sm_clock_mhz = not_available;
+    std::string throttle;                       ///< what holds the clock down, in words
+    std::int64_t throttled_ns = not_available;  ///< so far
+    std::int32_t temperature_c = not_available;
+    double power_w = nan;
+};
+
 struct RankEnvironment {
     std::int32_t rank = 0;
     std::string host, boot_id;
@@ -156,6 +178,7 @@ struct RunInfo {
     std::int64_t epoch_monotonic_ns = 0, epoch_realtime_ns = 0;
     std::vector<RankEnvironment> ranks;
     std::vector<Fact> facts;
+    std::string topology;  ///< of rank 0's host, as hwloc's XML; or ""
 };
 
 }  // namespace ringscope::trace

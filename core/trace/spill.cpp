@@ -68,6 +68,8 @@ template <>
 constexpr RecordKind kind_of<ClockExchangeRow> = RecordKind::clock_exchanges;
 template <>
 constexpr RecordKind kind_of<MachineRow> = RecordKind::machine;
+template <>
+constexpr RecordKind kind_of<HealthRow> = RecordKind::health;
 
 [[noreturn]] void fail(const std::string& message) {
     throw Error{ExitCode::output, message};
@@ -252,5 +254,6 @@ template void SpillWriter::append(std::span<const ColdRow>);
 template void SpillWriter::append(std::span<const ClockRow>);
 template void SpillWriter::append(std::span<const ClockExchangeRow>);
 template void SpillWriter::append(std::span<const MachineRow>);
+template void SpillWriter::append(std::span<const HealthRow>);
 
 }  // namespace ringscope::trace

@@ -33,6 +33,7 @@ enum class RecordKind : std::uint32_t {
     clock,
     clock_exchanges,
     machine,
+    health,
     case_finished
 };
 

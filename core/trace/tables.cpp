@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t id_width = 32;
 constexpr std::size_t params_width = 128;
 constexpr std::size_t marks_width = 128;
+constexpr std::size_t health_width = 64;
 constexpr std::size_t reason_width = 256;
 
 template <typename Cell>
@@ -362,6 +363,38 @@ Columns<MachineRow> machine_columns() {
         number(&R::bandwidth, "bandwidth", "byte/s", "by load and store"),
         number(&R::copy_engine_bandwidth, "copy_engine_bandwidth", "byte/s", "by copy engine"),
         number(&R::reduction_rate, "reduction_rate", "byte/s", "of a reduction of local data"),
+    };
+}
+
+Columns<HealthRow> health_columns(std::int64_t epoch_ns) {
+    using R = HealthRow;
+    return {
+        number(
+            &R::case_index, "case", "1", "the case that had just ended; -1 before the run, -2 after it"
+        ),
+        number(&R::rank, "rank", "1", "rank whose device it is; of a host its first rank"),
+        text(&R::device, id_width, "device", "PCI address of the GPU, or host"),
+        stamp(&R::time_ns, epoch_ns, "time_ns", "the moment of the reading"),
+        number(&R::link_gts, "link_gts", "1e9 s-1", "transfers per lane of the GPU's link; NaN if not known"),
+        number(&R::link_width, "link_width", "1", "lanes of the GPU's link; -1 if not known"),
+        number(
+            &R::path_gbps, "path_gbps", "1e9 byte/s",
+            "slowest link between the GPU and the root complex; NaN if not known"
+        ),
+        number(
+            &R::aer_correctable, "aer_correctable", "1",
+            "corrected PCIe errors of the GPU and all bridges above it so far; -1 if not known"
+        ),
+        number(&R::aer_nonfatal, "aer_nonfatal", "1", "the same of errors that were not corrected"),
+        number(&R::aer_fatal, "aer_fatal", "1", "the same of errors that ended a link"),
+        number(&R::xids, "xids", "1", "errors of the driver (Xid) in the kernel's log; -1 if not known"),
+        number(&R::sm_clock_mhz, "sm_clock_mhz", "MHz", "clock of the multiprocessors; -1 if not known"),
+        text(&R::throttle, health_width, "throttle", "what holds a clock down, in words"),
+        number(
+            &R::throttled_ns, "throttled_ns", "ns", "how long clocks were held down so far; -1 if not known"
+        ),
+        number(&R::temperature_c, "temperature_c", "degree_Celsius", "temperature; -1 if not known"),
+        number(&R::power_w, "power_w", "W", "power; NaN if not known"),
     };
 }
 

@@ -39,6 +39,7 @@ using Columns = std::vector<Column<Row>>;
 [[nodiscard]] Columns<TrafficRow> traffic_columns();
 [[nodiscard]] Columns<ColdRow> cold_columns();
 [[nodiscard]] Columns<ClockRow> clock_columns(std::int64_t epoch_ns);
+[[nodiscard]] Columns<HealthRow> health_columns(std::int64_t epoch_ns);
 [[nodiscard]] Columns<ClockExchangeRow> clock_exchange_columns();
 [[nodiscard]] Columns<MachineRow> machine_columns();
 

@@ -91,6 +91,8 @@ void write_config(hid_t file, const RunInfo& run) {
 void write_environment(hid_t file, const RunInfo& run) {
     RowTable<RankEnvironment>{file, "/environment", small_chunk, rank_columns(run.ranks)}.append(run.ranks);
     RowTable<Fact>{file, "/environment/facts", small_chunk, fact_columns(run.facts)}.append(run.facts);
+    const hdf5::Handle topology = hdf5::create_group(file, "/environment/topology");
+    hdf5::write_text(topology.get(), "hwloc", run.topology, "topology of rank 0's host, XML of hwloc; or empty");
 }
 
 }  // namespace
@@ -129,7 +131,7 @@ class TraceWriter::Contents {
  private:
     using Tables = std::tuple<
         RowTable<CaseRow>, RowTable<SampleRow>, RowTable<EventRow>, RowTable<TrafficRow>, RowTable<ColdRow>,
-        RowTable<ClockRow>, RowTable<ClockExchangeRow>, RowTable<MachineRow>>;
+        RowTable<ClockRow>, RowTable<ClockExchangeRow>, RowTable<MachineRow>, RowTable<HealthRow>>;
 
     static std::unique_ptr<Tables> open_tables(hid_t file, std::int64_t epoch_ns) {
         return std::make_unique<Tables>(
@@ -140,7 +142,8 @@ class TraceWriter::Contents {
             RowTable<ColdRow>{file, "/cold", small_chunk, cold_columns()},
             RowTable<ClockRow>{file, "/clock", small_chunk, clock_columns(epoch_ns)},
             RowTable<ClockExchangeRow>{file, "/clock_exchanges", sample_chunk, clock_exchange_columns()},
-            RowTable<MachineRow>{file, "/machine", small_chunk, machine_columns()}
+            RowTable<MachineRow>{file, "/machine", small_chunk, machine_columns()},
+            RowTable<HealthRow>{file, "/health", small_chunk, health_columns(epoch_ns)}
         );
     }
 
@@ -190,6 +193,9 @@ void TraceWriter::append(const std::vector<ClockExchangeRow>& rows) {
 }
 void TraceWriter::append(const std::vector<MachineRow>& rows) {
     append_to("/machine", rows);
+}
+void TraceWriter::append(const std::vector<HealthRow>& rows) {
+    append_to("/health", rows);
 }
 
 /// Once the partial file is ours: of two runs that start at once, the other one is refused before this.

@@ -14,7 +14,7 @@
 namespace ringscope::trace {
 
 inline constexpr const char* schema_name = "ringscope-trace";
-inline constexpr const char* schema_version = "1.2.0";
+inline constexpr const char* schema_version = "1.3.0";
 
 /// What a file is made of: a run that goes on, or what a crashed one left.
 enum class Making : std::uint8_t { measured, recovered };
@@ -49,6 +49,7 @@ class TraceWriter {
     void append(const std::vector<ClockRow>& rows);
     void append(const std::vector<ClockExchangeRow>& rows);
     void append(const std::vector<MachineRow>& rows);
+    void append(const std::vector<HealthRow>& rows);
 
     /// Lets the log know of a case that begins; a later row of the same case replaces this one.
     void begin_case(const CaseRow& row);

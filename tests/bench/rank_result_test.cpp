@@ -29,6 +29,8 @@ TEST(RankResult, PackedAndUnpacked_IsTheSame) {
     result.wrong = 10;
     result.what = std::string{"rank 3: a\nb\0c", 13};
 
+    result.health = {{.case_index = 1, .rank = 3, .device = "0000:17:00.0"}, {.device = "host"}};
+
     const RankResult other = unpack(pack(result));
     ASSERT_EQ(other.samples.size(), 1U);
     EXPECT_EQ(other.samples[0].state, trace::SampleState::late_start);
@@ -42,6 +44,10 @@ TEST(RankResult, PackedAndUnpacked_IsTheSame) {
     EXPECT_EQ(other.events_dropped, 9);
     EXPECT_EQ(other.wrong, 10);
     EXPECT_EQ(other.what, result.what);
+    ASSERT_EQ(other.health.size(), 2U);
+    EXPECT_EQ(other.health[0].rank, 3);
+    EXPECT_EQ(other.health[0].device, "0000:17:00.0");
+    EXPECT_EQ(other.health[1].device, "host");
 }
 
 TEST(RankResult, Empty_StaysEmpty) {

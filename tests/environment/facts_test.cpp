@@ -41,6 +41,8 @@ void write_machine(const FakeRoot& root) {
     root.write(
         "/proc/self/limits",
         "Limit  Soft  Hard  Units\nMax locked memory         8388608   unlimited   bytes\n"
+        "Max open files            1024   1048576   files\nMax processes             unlimited   unlimited   "
+        "processes\n"
     );
     root.write("/sys/devices/system/cpu/online", "0-1\n");
     root.write("/sys/devices/system/cpu/smt/active", "0\n");
@@ -48,6 +50,7 @@ void write_machine(const FakeRoot& root) {
     root.write("/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n");
     root.write("/sys/devices/system/node/online", "0\n");
     root.write("/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
+    root.write("/sys/module/nvidia/version", "580.95.05\n");
     root.write("/dev/shm/x", "");
 }
 
@@ -63,6 +66,9 @@ TEST(Facts, AreReadFromTheMachine) {
     EXPECT_EQ(facts.at("memory.total"), "16384 kB");
     EXPECT_EQ(facts.at("memory.huge_pages"), "always [madvise] never");
     EXPECT_EQ(facts.at("limit.memlock"), "8388608");
+    EXPECT_EQ(facts.at("limit.nofile"), "1024");
+    EXPECT_EQ(facts.at("limit.nproc"), "unlimited");
+    EXPECT_EQ(facts.at("nvidia.driver"), "580.95.05");
     EXPECT_EQ(facts.at("load.average"), "0.43 0.14 0.06 1/200 4242");
     EXPECT_GT(std::stoll(facts.at("shm.bytes")), 0);
     EXPECT_LE(std::stoll(facts.at("shm.free_bytes")), std::stoll(facts.at("shm.bytes")));
@@ -75,7 +81,7 @@ TEST(Facts, MissingSourceIsUnavailableNotAbsent) {
     EXPECT_EQ(names_of(facts), names_of(facts_of(full)));
     for (const char* name :
          {"kernel.release", "os", "cpu.model", "cpu.governor", "clocksource", "cgroup.cpu.max",
-          "cgroup.memory.max", "shm.bytes", "shm.free_bytes", "limit.memlock", "load.average"}) {
+          "cgroup.memory.max", "shm.bytes", "shm.free_bytes", "limit.memlock", "limit.nofile", "limit.nproc", "nvidia.driver", "load.average"}) {
         EXPECT_EQ(facts.at(name), "unavailable") << name;
     }
 }

@@ -64,6 +64,14 @@ TEST(Json, ParametersAreNumbersAndWords) {
     EXPECT_DOUBLE_EQ(result["cases"][0]["empty_kernel_s"], 580e-9);
 }
 
+TEST(Json, MarksAreAListOfWords) {
+    auto marked = ring_case(1024, 2048, false);
+    marked.row.marks = "link-changed xid";
+    const auto result = json_of({marked, ring_case(1024, 2048, false)});
+    EXPECT_EQ(result["cases"][0]["marks"], (nlohmann::json{"link-changed", "xid"}));
+    EXPECT_EQ(result["cases"][1]["marks"], nlohmann::json::array());
+}
+
 TEST(Json, RunAndTraffic) {
     const auto result = json_of({});
     EXPECT_EQ(result["version"], "0.1.0");

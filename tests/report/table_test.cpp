@@ -252,6 +252,18 @@ TEST(Table, ExitCodeIsNamedWhenNotZero) {
     EXPECT_THAT(out.str(), HasSubstr("# Exit code 4"));
 }
 
+TEST(Table, ChangesOfTheMachineAreNamedInOneLine) {
+    std::vector<CaseSummary> cases(7, ring_case(1024, 2048, false));
+    for (std::size_t i = 0; i < cases.size(); ++i) cases[i].row.case_index = static_cast<std::int32_t>(i);
+    for (const std::size_t i : {1, 2, 3, 6}) cases[i].row.marks = "suspect aer-errors";
+    cases[4].row.marks = "throttled";
+    EXPECT_THAT(
+        table_of(cases), HasSubstr("# Health: aer-errors in cases 1-3, 6; throttled in case 4 (reasons above, "
+                                   "readings in /health)\n")
+    );
+    EXPECT_THAT(table_of({ring_case(1024, 2048, false)}), Not(HasSubstr("Health")));
+}
+
 TEST(Fit, GivesDecimalsAwayBeforeTheColumn) {
     EXPECT_EQ(fit(0.304, 7), "   0.30");
     EXPECT_EQ(fit(1234.567, 7), "1234.57");

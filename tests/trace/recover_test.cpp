@@ -59,6 +59,7 @@ std::string crashed_run(const Folder& folder) {
     TraceWriter writer{path, run_info(), false};
     writer.append(std::vector<ClockRow>{{.rank = 1, .anchor = "before", .offset_ns = 5}});
     writer.append(std::vector<ColdRow>{{"mpi_init", 0, -1, 9}});
+    writer.append(std::vector{health_row()});
     write_finished_case(writer);
     writer.begin_case(begun(1, 20));
     writer.append(events_of(1, 0, 2));
@@ -109,9 +110,10 @@ TEST(recover, log_alone) {
     EXPECT_EQ(text_attribute(file, "run_uuid"), run_info().run_uuid);
     EXPECT_EQ(texts(file, "/environment/host"), texts(partial, "/environment/host"));
     EXPECT_EQ(texts(file, "/environment/facts/value"), texts(partial, "/environment/facts/value"));
+    EXPECT_EQ(texts(file, "/environment/topology/hwloc"), texts(partial, "/environment/topology/hwloc"));
     for (const char* column :
          {"/events/case", "/events/seq", "/events/begin_ns", "/events/end_ticks", "/samples/rank",
-          "/traffic/declared_payload", "/clock/offset_ns", "/cold/ns"})
+          "/traffic/declared_payload", "/clock/offset_ns", "/cold/ns", "/health/throttled_ns"})
         EXPECT_EQ(integers(file, column), integers(partial, column)) << column;
     EXPECT_THAT(texts(file, "/cases/status"), ElementsAre("ok", "failed"));
     EXPECT_THAT(texts(file, "/cases/reason"), ElementsAre("", "the run ended during this case"));

@@ -49,6 +49,7 @@ inline RunInfo run_info() {
     run.ranks = {
         {0, "node", "boot", 100, "0-3,8", 0, "", "", ""}, {1, "node", "boot", 101, "4", -1, "GPU", "u", "p"}};
     run.facts = {{"kernel", "6.1"}, {"compiler", std::string(500, 'x')}};
+    run.topology = "<topology>\n" + std::string(200'000, ' ') + "</topology>\n";
     return run;
 }
 
@@ -81,6 +82,27 @@ inline CaseRow case_row(std::int32_t index) {
     row.trace_overhead = 0.25, row.noise_floor = 0.125;
     row.events_expected = 30, row.events_written = 20, row.events_dropped = 10;
     return row;
+}
+
+/// Every whole number is another one.
+inline HealthRow health_row() {
+    return {
+        .case_index = 1,
+        .rank = 2,
+        .device = "0000:17:00.0",
+        .time_ns = epoch_ns + 3,
+        .link_gts = 32.5,
+        .link_width = 4,
+        .path_gbps = 63.5,
+        .aer_correctable = 5,
+        .aer_nonfatal = 6,
+        .aer_fatal = 7,
+        .xids = 8,
+        .sm_clock_mhz = 9,
+        .throttle = "power_brake",
+        .throttled_ns = 10,
+        .temperature_c = 11,
+        .power_w = 300.5};
 }
 
 }  // namespace ringscope::trace::testing

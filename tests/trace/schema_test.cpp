@@ -104,7 +104,7 @@ TEST(schema, groups_are_those_of_the_contract) {
     EXPECT_THAT(
         names_in(group_of(file, "/")), UnorderedElementsAre(
                                            "config", "environment", "clock", "clock_exchanges", "cases",
-                                           "samples", "events", "traffic", "machine", "cold"
+                                           "samples", "events", "traffic", "machine", "cold", "health"
                                        )
     );
 }

@@ -174,6 +174,17 @@ TEST(row_bytes, small_rows_come_back) {
         ElementsAre(1, 2, 3, 4, 5)
     );
 
+    const HealthRow one = testing::health_row();
+    const auto health = through_a_spill<HealthRow>({one});
+    const auto parts = [](const HealthRow& row) {
+        return std::tie(
+            row.case_index, row.rank, row.device, row.time_ns, row.link_gts, row.link_width, row.path_gbps,
+            row.aer_correctable, row.aer_nonfatal, row.aer_fatal, row.xids, row.sm_clock_mhz, row.throttle,
+            row.throttled_ns, row.temperature_c, row.power_w
+        );
+    };
+    EXPECT_EQ(parts(health[0]), parts(one));
+
     const auto machine = through_a_spill<MachineRow>({{"cuda-p2p", 1, 2, 3, 4, 5, 6, 7}});
     EXPECT_EQ(machine[0].engine, "cuda-p2p");
     EXPECT_THAT(
@@ -194,7 +205,7 @@ TEST(row_bytes, what_is_known_of_the_run_comes_back) {
         return std::tie(
             r.resolved_config, r.original_config, r.config_sha256, r.command_line, r.creator_version,
             r.run_uuid, r.batch_uuid, r.file_time, r.launch_index, r.seed, r.world_size, r.source,
-            r.epoch_monotonic_ns, r.epoch_realtime_ns
+            r.epoch_monotonic_ns, r.epoch_realtime_ns, r.topology
         );
     };
     EXPECT_EQ(all(back), all(run));
@@ -319,7 +330,7 @@ TEST(spill, what_is_no_spill_is_refused_with_the_reason) {
         "is a spill of version `1 of"
     );
     expect(
-        "ringscope spill 2 of ringscope-trace 1.2.0\n" + good.substr(line.size()),
+        "ringscope spill 2 of ringscope-trace 1.3.0\n" + good.substr(line.size()),
         "convert it with the version"
     );
     expect(line, "damaged at its beginning");

@@ -58,7 +58,7 @@ TEST(writer, root_attributes_tell_the_run) {
     const Folder folder;
     const Id file = written(folder, [](TraceWriter&) {});
     EXPECT_EQ(text_attribute(file, "schema_name"), "ringscope-trace");
-    EXPECT_EQ(text_attribute(file, "schema_version"), "1.2.0");
+    EXPECT_EQ(text_attribute(file, "schema_version"), "1.3.0");
     EXPECT_EQ(text_attribute(file, "creator"), "ringscope");
     EXPECT_EQ(text_attribute(file, "creator_version"), "0.1.0");
     EXPECT_EQ(text_attribute(file, "file_time"), "2025-01-01T00:00:00+00:00");
@@ -251,12 +251,38 @@ TEST(writer, traffic_cold_clock_and_machine_rows_read_back) {
     EXPECT_THAT(reals(file, "/machine/reduction_rate"), ElementsAre(3e9));
 }
 
+TEST(writer, health_rows_read_back) {
+    const Folder folder;
+    const Id file = written(folder, [](TraceWriter& writer) {
+        writer.append(std::vector<HealthRow>{health_row(), {.device = host_device, .time_ns = epoch_ns}});
+    });
+    const std::vector<const char*> counted{
+        "case",         "rank",      "time_ns", "link_width",   "aer_correctable", "aer_nonfatal",
+        "aer_fatal",    "xids",      "sm_clock_mhz", "throttled_ns", "temperature_c"};
+    for (std::size_t i = 0; i < counted.size(); ++i)
+        EXPECT_EQ(integers(file, std::string{"/health/"} + counted[i])[0], static_cast<std::int64_t>(i) + 1)
+            << counted[i];
+    EXPECT_THAT(texts(file, "/health/device"), ElementsAre("0000:17:00.0", "host"));
+    EXPECT_THAT(texts(file, "/health/throttle"), ElementsAre("power_brake", ""));
+    EXPECT_EQ(reals(file, "/health/link_gts")[0], 32.5);
+    EXPECT_EQ(reals(file, "/health/path_gbps")[0], 63.5);
+    EXPECT_EQ(reals(file, "/health/power_w")[0], 300.5);
+    EXPECT_THAT(integers(file, "/health/aer_fatal"), ElementsAre(7, -1));
+    EXPECT_TRUE(std::isnan(reals(file, "/health/link_gts")[1])) << "not known";
+}
+
+TEST(writer, topology_reads_back) {
+    const Folder folder;
+    const Id file = written(folder, [](TraceWriter&) {});
+    EXPECT_THAT(texts(file, "/environment/topology/hwloc"), ElementsAre(run_info().topology));
+}
+
 TEST(writer, groups_without_rows_have_empty_columns) {
     const Folder folder;
     const Id file = written(folder, [](TraceWriter& writer) { writer.append(std::vector<EventRow>{}); });
     for (const char* column :
          {"/cases/case", "/samples/case", "/events/case", "/events/row", "/traffic/case", "/cold/ns",
-          "/clock/rank", "/machine/src"})
+          "/clock/rank", "/machine/src", "/health/case"})
         EXPECT_THAT(integers(file, column), IsEmpty()) << column;
 }
 

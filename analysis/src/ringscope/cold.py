@@ -11,9 +11,11 @@ from ringscope.run import Run
 
 #: Phases of a start, in the order in which they happen.
 PHASES = [
-    *("process_start", "mpi_init", "plugin_load", "bootstrap", "nccl_init", "ipc_open"),
-    *("first_launch", "first_collective", "steady_state"),
+    *("process_start", "mpi_init", "plugin_load", "config", "bootstrap", "nccl_init", "ipc_open"),
+    *("first_launch", "machine", "output", "health", "prepare", "first_collective", "total", "steady_state"),
 ]
+#: Those that are no part of the total.
+_BESIDE = ["total", "steady_state"]
 
 
 def phases(run: Run) -> pd.DataFrame:
@@ -30,6 +32,22 @@ def phases(run: Run) -> pd.DataFrame:
     known = [phase for phase in PHASES if phase in slowest.index]
     others = [phase for phase in slowest.index if phase not in PHASES]
     return slowest.reindex([*known, *others]).reset_index()
+
+
+def ladder(run: Run) -> pd.DataFrame:
+    """Give one row per rank: the sum of its phases up to the end of the first collective, and the total.
+
+    Columns: rank, sum_ns, total_ns. The total is a difference of two moments of one clock, so that the two
+    say whether a phase is missing. No rows for files before schema 1.3, and where no operation was cold.
+    """
+    cold = run.cold
+    total = cold[cold["phase"] == "total"].rename(columns={"case": "of", "ns": "total_ns"})
+    if total.empty:
+        return pd.DataFrame({name: pd.Series(dtype="int64") for name in ("rank", "sum_ns", "total_ns")})
+    parts = cold[~cold["phase"].isin(_BESIDE)].merge(total[["rank", "of", "total_ns"]], on="rank")
+    parts = parts[(parts["case"] == schema.NOT_AVAILABLE) | (parts["case"] == parts["of"])]
+    summed = parts.groupby(["rank", "total_ns"])["ns"].sum().rename("sum_ns").reset_index()
+    return summed[["rank", "sum_ns", "total_ns"]]
 
 
 def first_operations(run: Run) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from typing import Any
 import h5py
 import pandas as pd
 
-from ringscope import metrics, schema
+from ringscope import cold, metrics, schema
 from ringscope.run import (
     Run,
     RunError,
@@ -29,6 +29,9 @@ _STAMPS = ["begin_ns", "ready_ns", "end_ns"]
 _LINK = ["case", "iteration", "src", "dst"]
 _MESSAGE = ["case", "iteration", "channel", "src", "dst", "seq"]
 _BROKEN = ["aborted"]
+_COUNTERS = ["aer_correctable", "aer_nonfatal", "aer_fatal", "xids", "throttled_ns"]
+#: How far the phases of a start may be from their total.
+_LADDER = 0.05
 
 
 def lint_file(path: str | Path) -> list[str]:
@@ -71,6 +74,8 @@ def lint_run(run: Run) -> list[str]:
         *causality(run),
         *event_traffic(run),
         *link_traffic(run),
+        *health_readings(run),
+        *ladders(run),
     ]
 
 
@@ -240,6 +245,31 @@ def link_traffic(run: Run) -> list[str]:
     """Check that declared, traced and closed-form bytes agree on every link."""
     links = metrics.traffic_check(run)
     return [metrics.describe_difference(row) for row in links[~links["equal"]].itertuples(index=False)]
+
+
+def health_readings(run: Run) -> list[str]:
+    """Check that the readings of a device follow each other in time and that its counters never go back."""
+    known = {schema.BEFORE_THE_RUN, schema.AFTER_THE_RUN, *run.cases["case"]}
+    found = [f"/health: case {case} is not in /cases" for case in sorted({*run.health["case"]} - known)]
+    for (rank, device), rows in run.health.groupby(["rank", "device"], sort=False):
+        place = f"/health, rank {rank}, {device}"
+        if not rows["time_ns"].is_monotonic_increasing:
+            found.append(f"{place}: readings are not in the order of time")
+        for counter in _COUNTERS:
+            values = rows.loc[rows[counter] != schema.NOT_AVAILABLE, counter]
+            if not values.is_monotonic_increasing:
+                found.append(f"{place}: {counter} goes back")
+    return found
+
+
+def ladders(run: Run) -> list[str]:
+    """Check that the phases of a start add up to the time from the start to the first result."""
+    ranks = cold.ladder(run)
+    off = ranks[(ranks["sum_ns"] / ranks["total_ns"] - 1).abs() > _LADDER]
+    return [
+        f"/cold, rank {row.rank}: its phases add up to {row.sum_ns} ns of a total of {row.total_ns}"
+        for row in off.itertuples(index=False)
+    ]
 
 
 def _unfinished_cases(run: Run) -> pd.Series:

@@ -147,7 +147,8 @@ def overview(run: Run) -> pd.DataFrame:
     """Give what ran as a frame of texts, one row per case, for a table on the screen."""
     rates = bandwidth(case_times(run))
     checked = traffic_check(run).groupby("case")["equal"].all()
-    return pd.DataFrame(
+    marks = rates.get("marks", pd.Series("", rates.index))
+    frame = pd.DataFrame(
         {
             "algorithm": rates["algorithm"],
             "engine": rates["engine"],
@@ -167,6 +168,7 @@ def overview(run: Run) -> pd.DataFrame:
             "traffic": rates["case"].map(checked).map({True: "exact", False: "OFF"}).fillna("not checked"),
         }
     )
+    return frame.assign(marks=marks) if (marks != "").any() else frame
 
 
 def case_labels(cases: pd.DataFrame) -> pd.Series:

@@ -73,11 +73,26 @@ class Run:
     @cached_property
     def clock_exchanges(self) -> pd.DataFrame:
         """One row per question of a comparison of clocks; empty for files before schema 1.2."""
-        table = "clock_exchanges"
+        return self._later_table("clock_exchanges", 2)
+
+    @cached_property
+    def health(self) -> pd.DataFrame:
+        """One row per reading of a device: case (-1 before the run, -2 after it), rank, device, link, errors,
+        clocks; empty for files before schema 1.3.
+        """
+        return self._later_table("health", 3)
+
+    def _later_table(self, table: str, minor: int) -> pd.DataFrame:
         with open_file(self.path) as file:
             if table in file:
                 return _read_table(file, table)
-        return pd.DataFrame({name: pd.Series(dtype=np.int64) for name in schema.ADDED[2][table]})
+        texts = schema.TEXTS[table]
+        return pd.DataFrame(
+            {
+                name: pd.Series(dtype=object if name in texts else np.int64)
+                for name in schema.ADDED[minor][table]
+            }
+        )
 
     def read_events(self, columns: Sequence[str]) -> pd.DataFrame:
         """Read these columns of the events alone, which is much quicker than all; one that the file lacks is

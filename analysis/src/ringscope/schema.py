@@ -35,6 +35,13 @@ _CASES_SINCE_2 = """
     causality_pairs causality_decisive causality_violations marks
 """
 
+_HEALTH = """
+    case rank device time_ns link_gts link_width path_gbps aer_correctable aer_nonfatal aer_fatal xids
+    sm_clock_mhz throttle throttled_ns temperature_c power_w
+"""
+#: Values of ``health.case`` where the reading belongs to no case.
+BEFORE_THE_RUN, AFTER_THE_RUN = -1, -2
+
 #: What each minor version added: columns, and tables of their own. Files of an earlier one lack them.
 ADDED: dict[int, dict[str, list[str]]] = {
     1: {"cases": ["params", "empty_kernel_ns"]},
@@ -46,6 +53,7 @@ ADDED: dict[int, dict[str, list[str]]] = {
         "cold": ["case"],
         "machine": ["engine"],
     },
+    3: {"health": _HEALTH.split()},
 }
 
 
@@ -61,6 +69,7 @@ TEXTS: dict[str, set[str]] = {
     "clock": {"anchor", "clock"},
     "clock_exchanges": {"anchor", "clock"},
     "cold": {"phase"},
+    "health": {"device", "throttle"},
     "machine": {"engine"},
 }
 NAMED: dict[str, set[str]] = {"samples": {"state"}, "events": {"direction", "phase"}}

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ringscope import metrics
+from ringscope.health import changes
 from ringscope.report import words
 from ringscope.report.sources import Source
 from ringscope.run import Run
@@ -29,6 +30,9 @@ MARKS = {
     ),
     "suspect": (BAD, "faster than the machine's own links as measured"),
     "throttled": (BAD, "a clock was held down while they ran"),
+    "link-changed": (BAD, "the link of a GPU to the host was slower or narrower than before"),
+    "aer-errors": (BAD, "links to GPUs had errors while they ran"),
+    "xid": (BAD, "the driver reported an error of a GPU"),
     "clock-moved": (WARNING, "clocks disagree on how long a sample took"),
     "causality": (
         BAD,
@@ -38,6 +42,8 @@ MARKS = {
 #: From which overhead on a traced operation is another operation.
 PERTURBED = 0.05
 LEAST_SAMPLES = 6
+#: The share of a run for which a clock may be held down.
+MOST_THROTTLED = 0.01
 
 
 @dataclass(frozen=True)
@@ -51,8 +57,30 @@ class Finding:
 def health(source: Source) -> list[Finding]:
     """Give what the reader must know before any number of this source, the worst first."""
     run = source.run
-    found = [*_of_file(source), *_of_machine(run), *_of_cases(source)]
+    found = [*_of_devices(run), *_of_file(source), *_of_machine(run), *_of_cases(source)]
     return sorted(found, key=lambda finding: [BAD, WARNING, REMARK].index(finding.level))
+
+
+# ---------------------------------------------------------------------------------------------- devices
+
+
+def _of_devices(run: Run) -> Iterator[Finding]:
+    """Say what the run, or what happened during it, did to GPUs, their links and processors."""
+    for row in changes(run).itertuples(index=False):
+        for said in _said_of(row):
+            name = "The host" if row.device == "host" else f"GPU {row.device}"
+            yield Finding(BAD, f"{name} (rank {row.rank}) {said} during the run.")
+
+
+def _said_of(row) -> Iterator[str]:
+    if row.least_width < row.width:
+        yield f"had a link of {row.least_width:.0f} lanes instead of {row.width:.0f}"
+    if row.errors > 0:
+        yield f"had {words.count(int(row.errors), 'PCIe error')}"
+    if row.xids > 0:
+        yield f"had {words.count(int(row.xids), 'driver error')} (Xid)"
+    if row.throttled > MOST_THROTTLED:
+        yield f"had its clock held down for {words.percent(row.throttled)} of the time"
 
 
 # ------------------------------------------------------------------------------------------------- file
