@@ -268,7 +268,7 @@ def array(name: str, values: list, flags: dict) -> np.ndarray:
         return np.array([value.encode() for value in values], dtype=h5py.string_dtype("utf-8", 32))
     if name == "output_hash":
         return np.array(values, dtype="u8")
-    if name in {"trace_overhead", "noise_floor", "slope"}:
+    if name in {"trace_overhead", "noise_floor", "slope", "link_gts", "path_gbps", "power_w"}:
         return np.array(values, dtype="f8")
     return np.array(values, dtype=NARROW.get(name, "i8"))
 
@@ -290,6 +290,44 @@ def write_texts(file: h5py.File) -> None:
     }
     write_table(environment, columns, {})
     write_table(environment.create_group("facts"), {"name": ["compiler"], "value": ["g++ 12"]}, {})
+
+
+GPU = "0000:17:00.0"
+
+
+def readings() -> list[dict]:
+    """What /health has of one GPU and its host: before the run, after each of the cases, after the run."""
+    moments = [-1, *range(len(CASES)), -2]
+    return [
+        {"case": case, "rank": 0, "device": device, "time_ns": 1_000 + 1_000_000_000 * place, **state}
+        for place, case in enumerate(moments)
+        for device, state in ((GPU, GPU_STATE), ("host", HOST_STATE))
+    ]
+
+
+GPU_STATE = {
+    "link_gts": 32.0,
+    "link_width": 16,
+    "path_gbps": 63.0,
+    **dict.fromkeys(["aer_correctable", "aer_nonfatal", "aer_fatal", "xids"], 0),
+    "sm_clock_mhz": 1980,
+    "throttle": "idle",
+    "throttled_ns": 0,
+    "temperature_c": 40,
+    "power_w": 100.0,
+}
+HOST_STATE = {
+    **dict.fromkeys(GPU_STATE, -1),
+    **dict.fromkeys(["link_gts", "path_gbps", "power_w"], np.nan),
+    "throttle": "",
+    "throttled_ns": 500,
+}
+
+
+def add_health(file: h5py.File) -> None:
+    """Add the table of schema 1.3."""
+    rows = readings()
+    write_table(file.create_group("health"), {name: [row[name] for row in rows] for name in rows[0]}, {})
 
 
 def empty(

@@ -147,7 +147,8 @@ def overview(run: Run) -> pd.DataFrame:
     """Give what ran as a frame of texts, one row per case, for a table on the screen."""
     rates = bandwidth(case_times(run))
     checked = traffic_check(run).groupby("case")["equal"].all()
-    marks = rates.get("marks", pd.Series("", rates.index))
+    marked = dict(zip(run.cases["case"], run.cases["marks"], strict=True)) if "marks" in run.cases else {}
+    marks = rates["case"].map(lambda case: marked.get(case, ""))
     frame = pd.DataFrame(
         {
             "algorithm": rates["algorithm"],
@@ -445,7 +446,9 @@ def op_times(events: pd.DataFrame, **more: tuple[str, str]) -> pd.DataFrame:
     waits = ops["wait_data_ns"] + ops["wait_credit_ns"]
     scale = (span / waits.where(waits > 0)).clip(upper=1).fillna(1)
     frame = ops[["wait_data_ns", "wait_credit_ns"]].mul(scale, axis=0)
-    return frame.assign(moving_ns=span - frame.sum(axis=1), **{name: ops[name] for name in more}).reset_index()
+    return frame.assign(
+        moving_ns=span - frame.sum(axis=1), **{name: ops[name] for name in more}
+    ).reset_index()
 
 
 def messages(events: pd.DataFrame) -> pd.DataFrame:
