@@ -14,7 +14,7 @@ SYSTEM_PYTHON=/usr/bin/python3
 PACKAGES=(
     ca-certificates g++ cmake ninja-build pkg-config git
     openmpi-bin libopenmpi-dev libhdf5-dev libyaml-cpp-dev nlohmann-json3-dev libvalijson-dev
-    libboost-program-options-dev libfmt-dev libxxhash-dev libgtest-dev libgmock-dev
+    libboost-program-options-dev libfmt-dev libxxhash-dev libhwloc-dev libgtest-dev libgmock-dev
     python3 python3-venv
 )
 
@@ -99,7 +99,8 @@ demand_debian() {
     fail 2 "$(cat <<END
 packages are installed here on Debian and Ubuntu only. Install these by your own means and run again with --no-packages:
   a C++20 compiler (g++ 12 or newer), CMake 3.25, Ninja, pkg-config, git, Open MPI 4.1 or 5, HDF5 (serial), yaml-cpp,
-  nlohmann-json, valijson, Boost.Program_options, fmt, xxHash, GoogleTest with GoogleMock, Python 3.11 with venv
+  nlohmann-json, valijson, Boost.Program_options, fmt, xxHash, hwloc (may be left out), GoogleTest with GoogleMock,
+  Python 3.11 with venv
 END
 )"
 }
@@ -232,6 +233,9 @@ mpirun_options() {
     # A rank that spins inside MPI would keep the core from the rank that it waits for.
     printf '%s\n' --mca mpi_yield_when_idle 1
 }
+
+# capture_machine FOLDER: what lstopo and nvidia-smi say of this host, in FOLDER/HOST, as launch/batch keeps it.
+capture_machine() { "$SYSTEM_PYTHON" launch/batching/machine.py "$1"; }
 
 allow_root() {
     is_root || return 0

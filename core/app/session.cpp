@@ -133,7 +133,9 @@ bench::HealthProbe Session::health_probe() const {
     } else if (!ranks_[rank].gpu_pci_id.empty()) {
         gpus.push_back(ranks_[rank].gpu_pci_id);
     }
-    return bench::make_health_probe(gpus, bootstrap_.local_ranks().front() == bootstrap_.rank(), options_.root);
+    return bench::make_health_probe(
+        gpus, bootstrap_.local_ranks().front() == bootstrap_.rank(), options_.root
+    );
 }
 
 void Session::step(const std::string& phase) {

@@ -8,6 +8,7 @@
 #include "base/time.hpp"
 #include "environment/throttling.hpp"
 #include "health/nvml.hpp"
+#include "health/pci.hpp"
 #include "health/reading.hpp"
 
 namespace ringscope::bench {
@@ -59,7 +60,7 @@ class HostProbe {
 std::set<std::string> joined_by_nvlink(const health::Sources& sources) {
     std::set<std::string> joined;
     for (const health::GpuState& gpu : health::read_gpus(sources))
-        if (gpu.active_nvlinks > 0) joined.insert(gpu.pci_id);
+        if (gpu.active_nvlinks > 0) joined.insert(health::pci_address(gpu.pci_id));
     return joined;
 }
 
@@ -70,7 +71,8 @@ HealthProbe make_health_probe(
 ) {
     const health::Sources sources{.root = root};
     std::shared_ptr<HostProbe> host;
-    if (first_of_host) host = std::make_shared<HostProbe>(environment::Sources{.root = root, .variables = {}});
+    if (first_of_host)
+        host = std::make_shared<HostProbe>(environment::Sources{.root = root, .variables = {}});
     HealthProbe probe;
     probe.stands_in = !sources.is_machine();
     if (!pci_ids.empty()) probe.over_nvlink = joined_by_nvlink(sources);

@@ -26,7 +26,8 @@ struct HealthProbe {
     const std::vector<std::string>& pci_ids, bool first_of_host, const std::filesystem::path& root
 );
 
-/// The GPUs of a tree below another root, in the order of its nvml.json: rank r takes number r, if it is there.
+/// The GPUs of a tree below another root, in the order of its nvml.json: rank r takes number r, if it is
+/// there.
 [[nodiscard]] std::vector<std::string> gpus_below(const std::filesystem::path& root);
 
 }  // namespace ringscope::bench

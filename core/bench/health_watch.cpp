@@ -86,9 +86,7 @@ void compare_clocks(const HealthRow& last, const HealthRow& row, Changes& change
 
 }  // namespace
 
-std::vector<HealthChange> HealthWatch::compare(
-    const std::vector<HealthRow>& rows, const LinkLoad& load
-) {
+std::vector<HealthChange> HealthWatch::compare(const std::vector<HealthRow>& rows, const LinkLoad& load) {
     Changes changes;
     for (const HealthRow& row : rows) {
         const auto [place, is_new] = known_.try_emplace({row.rank, row.device}, Known{.last = row});
@@ -115,12 +113,15 @@ bool HealthWatch::loaded(const HealthRow& row, const LinkLoad& load) const {
 }
 
 /// Comparisons with what is not known, NaN or -1, are false.
-void HealthWatch::compare_link(const Known& known, const HealthRow& row, bool loaded, Changes& changes) const {
+void HealthWatch::compare_link(const Known& known, const HealthRow& row, bool loaded, Changes& changes)
+    const {
     constexpr const char* mark = "link-changed";
     const bool narrower = row.link_width > 0 && row.link_width < known.best_width;
     const bool slower = loaded && row.link_gts < known.best_gts * rounding;
-    if (narrower) add(changes, mark, row, fmt::format("PCIe x{} became x{}", known.best_width, row.link_width));
-    if (slower) add(changes, mark, row, fmt::format("PCIe {:g} GT/s became {:g}", known.best_gts, row.link_gts));
+    if (narrower)
+        add(changes, mark, row, fmt::format("PCIe x{} became x{}", known.best_width, row.link_width));
+    if (slower)
+        add(changes, mark, row, fmt::format("PCIe {:g} GT/s became {:g}", known.best_gts, row.link_gts));
     if (narrower || slower || !loaded || !(row.path_gbps < known.best_gbps * rounding)) return;
     add(changes, mark, row,
         fmt::format("the path to the host, {:.1f} GB/s, became {:.1f}", known.best_gbps, row.path_gbps));

@@ -21,7 +21,7 @@ struct RankResult {
     std::int64_t events_kept = 0, events_dropped = 0;
     double waited_ns = 0;  ///< within the events that were kept
     std::int64_t wrong = 0;
-    std::string what;  ///< the first wrong thing, in words
+    std::string what;                      ///< the first wrong thing, in words
     std::vector<trace::HealthRow> health;  ///< of its devices, right after the last sample
 };
 

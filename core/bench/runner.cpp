@@ -10,10 +10,10 @@
 #include <numeric>
 #include <sstream>
 
+#include "base/time.hpp"
 #include "bench/cold.hpp"
 #include "bench/memory.hpp"
 #include "bench/times.hpp"
-#include "base/time.hpp"
 #include "engine/cuda/range.hpp"
 #include "trace/marks.hpp"
 

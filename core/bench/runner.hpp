@@ -31,8 +31,8 @@ enum class Timeout { ends_case, ends_run };
 struct Outputs {
     report::Reporter* reporter = nullptr;
     trace::TraceWriter* writer = nullptr;
-    SpillPlace spill{};    ///< of every rank
-    bool verbose = false;  ///< say on stderr when a case is written
+    SpillPlace spill{};        ///< of every rank
+    bool verbose = false;      ///< say on stderr when a case is written
     Ladder* ladder = nullptr;  ///< of every rank: told of the first collective
 };
 

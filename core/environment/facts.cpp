@@ -116,10 +116,8 @@ Facts limit_facts(const Path& root) {
         return fact(std::move(name), first_word(value_of(below(root, "/proc/self/limits"), key, ' ')));
     };
     return {
-        fact("cgroup.cpu.max", cpu_limit(root)),
-        fact("cgroup.memory.max", memory_limit(root)),
-        limit("limit.memlock", "Max locked memory"),
-        limit("limit.nofile", "Max open files"),
+        fact("cgroup.cpu.max", cpu_limit(root)),     fact("cgroup.memory.max", memory_limit(root)),
+        limit("limit.memlock", "Max locked memory"), limit("limit.nofile", "Max open files"),
         limit("limit.nproc", "Max processes"),
     };
 }

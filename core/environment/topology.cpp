@@ -37,7 +37,8 @@ Topology capture_topology(const Sources& sources) {
     const Handle topology = load();
     char* text = nullptr;
     int length = 0;
-    if (!topology || hwloc_topology_export_xmlbuffer(topology.get(), &text, &length, 0) != 0) return {version(), ""};
+    if (!topology || hwloc_topology_export_xmlbuffer(topology.get(), &text, &length, 0) != 0)
+        return {version(), ""};
     Topology found{version(), text};
     hwloc_free_xmlbuffer(topology.get(), text);
     return found;

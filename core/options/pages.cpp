@@ -79,18 +79,17 @@ void add_ranks(po::options_description& options) {
 void add_run(po::options_description& options) {
     options.add_options()("set", texts("KEY=VALUE"), "override one value of the configuration; repeatable")(
         "output", text("FILE.h5"), "write the trace there"
-    )("force", flag(), "replace an existing output file")(
-        "json", flag(), "one JSON object instead of the table"
-    )("csv", flag(), "comma separated values instead of the table")(
-        "dry-run", flag(), "show the cases and stop"
-    )("expect-ranks", text("N"), "refuse to run on another number")(
-        "expect-binding", text("WORD"),
-        "refuse ranks that are bound otherwise: none, hwthread, core, numa, socket"
-    )("batch-uuid", text("UUID"), "for the file: the batch that this launch belongs to")(
-        "launch-index", text("N"), "for the file: its number in the batch"
-    )("seed", text("N"), "for the file: seed of the order of the batch")(
-        "root", text("DIR"), "read the machine's files below DIR, for tests"
-    );
+    )("force", flag(),
+      "replace an existing output file")("json", flag(), "one JSON object instead of the table")(
+        "csv", flag(), "comma separated values instead of the table"
+    )("dry-run", flag(), "show the cases and stop")(
+        "expect-ranks", text("N"), "refuse to run on another number"
+    )("expect-binding", text("WORD"),
+      "refuse ranks that are bound otherwise: none, hwthread, core, numa, socket")(
+        "batch-uuid", text("UUID"), "for the file: the batch that this launch belongs to"
+    )("launch-index", text("N"), "for the file: its number in the batch")(
+        "seed", text("N"), "for the file: seed of the order of the batch"
+    )("root", text("DIR"), "read the machine's files below DIR, for tests");
     add_ranks(options);
 }
 

@@ -218,7 +218,9 @@ std::string health_text(const std::map<std::string, std::vector<std::int32_t>>& 
     std::vector<std::string> parts;
     for (const auto& [mark, cases] : changed)
         parts.push_back(mark + " in " + (cases.size() == 1 ? "case " : "cases ") + ranges_text(cases));
-    return parts.empty() ? "" : fmt::format("# Health: {} (reasons above, readings in /health)\n", join(parts, "; "));
+    return parts.empty()
+               ? ""
+               : fmt::format("# Health: {} (reasons above, readings in /health)\n", join(parts, "; "));
 }
 
 std::string exit_text(ExitCode code) {
@@ -281,7 +283,8 @@ void TableReporter::end(const TrafficVerdict& verdict, ExitCode code) {
         busbw_count_ == 0 ? "N/A" : fmt::format("{:g}", busbw_sum_ / static_cast<double>(busbw_count_));
     out_ << "# Out of bounds values : " << wrong_ << (wrong_ == 0 ? " OK\n" : " FAILED\n")
          << "# Avg bus bandwidth    : " << mean << "\n#\n"
-         << suspect_text(suspect_, cases_) << health_text(changed_) << exit_text(code) << traffic_text(verdict) << "\n";
+         << suspect_text(suspect_, cases_) << health_text(changed_) << exit_text(code)
+         << traffic_text(verdict) << "\n";
     out_.flush();
 }
 

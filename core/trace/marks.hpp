@@ -12,7 +12,8 @@
 namespace ringscope::trace {
 
 /// Marks of a change of the machine while a case ran: see bench/health_watch.hpp.
-inline constexpr std::array<std::string_view, 4> health_marks{"link-changed", "aer-errors", "throttled", "xid"};
+inline constexpr std::array<std::string_view, 4> health_marks{
+    "link-changed", "aer-errors", "throttled", "xid"};
 
 /// Appends a word to the marks of a case, once. The words are listed in docs/trace-schema.md.
 void add_mark(CaseRow& row, std::string_view word);

@@ -100,12 +100,14 @@ constexpr auto fields<MachineRow> = std::tuple{
     &MachineRow::reduction_rate};
 
 template <>
-constexpr auto fields<HealthRow> = std::tuple{
-    &HealthRow::case_index,      &HealthRow::rank,          &HealthRow::device,       &HealthRow::time_ns,
-    &HealthRow::link_gts,        &HealthRow::link_width,    &HealthRow::path_gbps,
-    &HealthRow::aer_correctable, &HealthRow::aer_nonfatal,  &HealthRow::aer_fatal,    &HealthRow::xids,
-    &HealthRow::sm_clock_mhz,    &HealthRow::throttle,      &HealthRow::throttled_ns,
-    &HealthRow::temperature_c,   &HealthRow::power_w};
+constexpr auto fields<HealthRow> = std::tuple{&HealthRow::case_index,    &HealthRow::rank,
+                                              &HealthRow::device,        &HealthRow::time_ns,
+                                              &HealthRow::link_gts,      &HealthRow::link_width,
+                                              &HealthRow::path_gbps,     &HealthRow::aer_correctable,
+                                              &HealthRow::aer_nonfatal,  &HealthRow::aer_fatal,
+                                              &HealthRow::xids,          &HealthRow::sm_clock_mhz,
+                                              &HealthRow::throttle,      &HealthRow::throttled_ns,
+                                              &HealthRow::temperature_c, &HealthRow::power_w};
 
 template <>
 constexpr auto fields<RankEnvironment> =
@@ -117,14 +119,22 @@ template <>
 constexpr auto fields<Fact> = std::tuple{&Fact::name, &Fact::value};
 
 template <>
-constexpr auto fields<RunInfo> = std::tuple{&RunInfo::resolved_config,    &RunInfo::original_config,
-                                            &RunInfo::config_sha256,      &RunInfo::command_line,
-                                            &RunInfo::creator_version,    &RunInfo::run_uuid,
-                                            &RunInfo::batch_uuid,         &RunInfo::file_time,
-                                            &RunInfo::launch_index,       &RunInfo::seed,
-                                            &RunInfo::world_size,         &RunInfo::source,
-                                            &RunInfo::epoch_monotonic_ns, &RunInfo::epoch_realtime_ns,
-                                            &RunInfo::topology};
+constexpr auto fields<RunInfo> = std::tuple{
+    &RunInfo::resolved_config,
+    &RunInfo::original_config,
+    &RunInfo::config_sha256,
+    &RunInfo::command_line,
+    &RunInfo::creator_version,
+    &RunInfo::run_uuid,
+    &RunInfo::batch_uuid,
+    &RunInfo::file_time,
+    &RunInfo::launch_index,
+    &RunInfo::seed,
+    &RunInfo::world_size,
+    &RunInfo::source,
+    &RunInfo::epoch_monotonic_ns,
+    &RunInfo::epoch_realtime_ns,
+    &RunInfo::topology};
 
 template <typename Row, typename Work>
 void each_field(Work work) {

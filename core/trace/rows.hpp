@@ -141,15 +141,15 @@ inline constexpr const char* host_device = "host";
 struct HealthRow {
     std::int32_t case_index = before_the_run;  ///< column `case`: the one that had just ended
     std::int32_t rank = 0;                     ///< whose GPU it is; of a host its first rank
-    std::string device;                        ///< PCI address, or "host"
+    std::string device{};                      ///< PCI address, or "host"
     std::int64_t time_ns = 0;
-    double link_gts = nan;      ///< GT/s per lane of the GPU's own link
+    double link_gts = nan;  ///< GT/s per lane of the GPU's own link
     std::int32_t link_width = not_available;
-    double path_gbps = nan;     ///< GB/s of the slowest link between the GPU and the root complex
+    double path_gbps = nan;  ///< GB/s of the slowest link between the GPU and the root complex
     std::int64_t aer_correctable = not_available, aer_nonfatal = not_available, aer_fatal = not_available;
     std::int64_t xids = not_available;  ///< errors of the driver in the kernel's log
     std::int32_t sm_clock_mhz = not_available;
-    std::string throttle;                       ///< what holds the clock down, in words
+    std::string throttle{};                     ///< what holds the clock down, in words
     std::int64_t throttled_ns = not_available;  ///< so far
     std::int32_t temperature_c = not_available;
     double power_w = nan;

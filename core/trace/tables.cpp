@@ -369,9 +369,7 @@ Columns<MachineRow> machine_columns() {
 Columns<HealthRow> health_columns(std::int64_t epoch_ns) {
     using R = HealthRow;
     return {
-        number(
-            &R::case_index, "case", "1", "the case that had just ended; -1 before the run, -2 after it"
-        ),
+        number(&R::case_index, "case", "1", "the case that had just ended; -1 before the run, -2 after it"),
         number(&R::rank, "rank", "1", "rank whose device it is; of a host its first rank"),
         text(&R::device, id_width, "device", "PCI address of the GPU, or host"),
         stamp(&R::time_ns, epoch_ns, "time_ns", "the moment of the reading"),

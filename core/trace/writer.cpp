@@ -92,7 +92,9 @@ void write_environment(hid_t file, const RunInfo& run) {
     RowTable<RankEnvironment>{file, "/environment", small_chunk, rank_columns(run.ranks)}.append(run.ranks);
     RowTable<Fact>{file, "/environment/facts", small_chunk, fact_columns(run.facts)}.append(run.facts);
     const hdf5::Handle topology = hdf5::create_group(file, "/environment/topology");
-    hdf5::write_text(topology.get(), "hwloc", run.topology, "topology of rank 0's host, XML of hwloc; or empty");
+    hdf5::write_text(
+        topology.get(), "hwloc", run.topology, "topology of rank 0's host, XML of hwloc; or empty"
+    );
 }
 
 }  // namespace

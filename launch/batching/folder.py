@@ -5,6 +5,7 @@
 batch.json       the plan in the order in which it runs, and what became of each launch
 configs/         per experiment: NAME.yaml as it was read, NAME.resolved.yaml with every value written out
 launches/        one .h5 per finished launch; it gets there by a rename, which is what makes it finished
+machine/HOST/    what lstopo and nvidia-smi say of each host that ran launches, where they are installed
 logs/            one .log per launch, all attempts one after another
 failed/          what failed or interrupted launches left
 running/         what is being written

@@ -16,6 +16,7 @@ from batching.codes import INTERRUPTED, OK, OUTPUT, USAGE, BatchError, worst
 from batching.experiment import Experiment, read_experiments
 from batching.folder import Choices, Folder
 from batching.interrupts import Interrupts
+from batching.machine import capture
 from batching.mpirun import find_mpirun
 from batching.options import read_options
 from batching.plan import Launch, make_plan, shard_of
@@ -141,6 +142,7 @@ def _run(folder: Folder, launcher: Any, program: str, plan: list[Launch]) -> int
     for note in launcher.notes(plan):
         say(note)
     say(f"{len(plan)} launches, seed {folder.choices.seed}, results in {folder.path}")
+    capture(folder.path / "machine")
     Runner(folder, launcher, program, interrupts).run(plan)
     codes, left = summarize(folder, plan)
     return INTERRUPTED if interrupts and left else worst(codes)

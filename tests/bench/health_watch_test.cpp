@@ -124,7 +124,9 @@ TEST(HealthWatch, EachCounterOfErrors) {
 
 TEST(HealthWatch, CountersThatBeginAnewOrBecomeKnown_NoMark) {
     EXPECT_THAT(marks([](HealthRow& row) { row.aer_correctable = 0, row.xids = 0; }), IsEmpty());
-    EXPECT_THAT(marks([](HealthRow& row) { row.aer_correctable = row.xids = row.throttled_ns = -1; }), IsEmpty());
+    EXPECT_THAT(
+        marks([](HealthRow& row) { row.aer_correctable = row.xids = row.throttled_ns = -1; }), IsEmpty()
+    );
     EXPECT_THAT(
         marks(
             [](HealthRow&) {}, busy, {},
@@ -135,9 +137,7 @@ TEST(HealthWatch, CountersThatBeginAnewOrBecomeKnown_NoMark) {
 }
 
 TEST(HealthWatch, AClockHeldDownForMoreThanAHundredthOfTheTime) {
-    const auto held = [](std::int64_t ns) {
-        return [ns](HealthRow& row) { row.throttled_ns += ns; };
-    };
+    const auto held = [](std::int64_t ns) { return [ns](HealthRow& row) { row.throttled_ns += ns; }; };
     EXPECT_THAT(marks(held(second / 100)), IsEmpty());
     EXPECT_THAT(marks(held(second / 100 + 1)), ElementsAre("throttled"));
     EXPECT_THAT(marks(held(-second)), IsEmpty());
@@ -146,13 +146,15 @@ TEST(HealthWatch, AClockHeldDownForMoreThanAHundredthOfTheTime) {
 TEST(HealthWatch, WordsOfASlowdown) {
     for (const char* word : {"hardware_slowdown", "thermal", "hardware_thermal", "power_brake"})
         EXPECT_THAT(
-            marks([&](HealthRow& row) { row.throttle = std::string{"idle "} + word; }), ElementsAre("throttled")
+            marks([&](HealthRow& row) { row.throttle = std::string{"idle "} + word; }),
+            ElementsAre("throttled")
         ) << word;
 }
 
 TEST(HealthWatch, WhatIsNotKnownOfALink_NoMark) {
     EXPECT_THAT(
-        marks([](HealthRow& row) { row.link_gts = row.path_gbps = trace::nan, row.link_width = -1; }), IsEmpty()
+        marks([](HealthRow& row) { row.link_gts = row.path_gbps = trace::nan, row.link_width = -1; }),
+        IsEmpty()
     );
 }
 
@@ -175,7 +177,8 @@ TEST(HealthWatch, WordsNameDeviceAndChange) {
     const auto changes = watch.compare({row, host}, {});
     EXPECT_EQ(
         in_words(changes),
-        "0000:17:00.0: PCIe x16 became x4; 0000:17:00.0: 3 more corrected PCIe errors; the host of rank 2: held "
+        "0000:17:00.0: PCIe x16 became x4; 0000:17:00.0: 3 more corrected PCIe errors; the host of rank 2: "
+        "held "
         "down for 50 % of the time"
     );
 

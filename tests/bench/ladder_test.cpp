@@ -21,7 +21,8 @@ Phases phases_of(const Ladder& ladder) {
     return phases;
 }
 
-/// Of a rank whose process was started at 100: `main` at 150, and so on; the first collective from 900 to 960.
+/// Of a rank whose process was started at 100: `main` at 150, and so on; the first collective from 900 to
+/// 960.
 Ladder whole() {
     Ladder ladder{100, 150};
     ladder.step("mpi_init", 250);
@@ -34,17 +35,16 @@ Ladder whole() {
 
 TEST(Ladder, PhasesFollowEachOtherAndInnerOnesAreTheirOwn) {
     EXPECT_EQ(
-        phases_of(whole()),
-        (Phases{
-            {"process_start", 50},
-            {"mpi_init", 100},
-            {"plugin_load", 40},
-            {"bootstrap", 10 + 300 - 140},
-            {"first_launch", 100},
-            {"nccl_init", 100},
-            {"ipc_open", 7},
-            {"prepare", 300 - 60 - 7},
-            {"total", 860}})
+        phases_of(whole()), (Phases{
+                                {"process_start", 50},
+                                {"mpi_init", 100},
+                                {"plugin_load", 40},
+                                {"bootstrap", 10 + 300 - 140},
+                                {"first_launch", 100},
+                                {"nccl_init", 100},
+                                {"ipc_open", 7},
+                                {"prepare", 300 - 60 - 7},
+                                {"total", 860}})
     );
 }
 

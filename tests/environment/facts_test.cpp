@@ -81,7 +81,8 @@ TEST(Facts, MissingSourceIsUnavailableNotAbsent) {
     EXPECT_EQ(names_of(facts), names_of(facts_of(full)));
     for (const char* name :
          {"kernel.release", "os", "cpu.model", "cpu.governor", "clocksource", "cgroup.cpu.max",
-          "cgroup.memory.max", "shm.bytes", "shm.free_bytes", "limit.memlock", "limit.nofile", "limit.nproc", "nvidia.driver", "load.average"}) {
+          "cgroup.memory.max", "shm.bytes", "shm.free_bytes", "limit.memlock", "limit.nofile", "limit.nproc",
+          "nvidia.driver", "load.average"}) {
         EXPECT_EQ(facts.at(name), "unavailable") << name;
     }
 }

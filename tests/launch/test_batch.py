@@ -4,6 +4,7 @@
 
 import json
 import os
+import platform
 import pty
 import re
 import signal
@@ -156,6 +157,20 @@ def is_whole(place, count):
     }
     assert place.results() == expected
     assert len(expected) == count
+
+
+def test_what_tools_say_of_the_machine_lies_beside_the_results(place):
+    for name in ("lstopo-no-graphics", "nvidia-smi"):
+        (place.bin / name).write_text('#!/bin/sh\necho "$0 $*" | sed "s,.*/,,"\n', encoding="utf-8")
+        (place.bin / name).chmod(0o755)
+    assert place.batch(place.write("one", "{np: 1}")).returncode == 0
+    (folder,) = (place.folder / "machine").iterdir()
+    kept = {file.name: file.read_text(encoding="utf-8") for file in folder.iterdir()}
+    assert folder.name == platform.node() and kept == {
+        "topology.xml": "lstopo-no-graphics --of xml\n",
+        "nvidia-smi-topo.txt": "nvidia-smi topo -m\n",
+        "nvidia-smi.xml": "nvidia-smi -q -x\n",
+    }
 
 
 def test_two_ranks_for_real(place):

@@ -3,6 +3,7 @@
 """The scripts of launch/: their options, and the pieces of lib.sh with stand-ins for the commands they ask."""
 
 import os
+import platform
 import shutil
 import subprocess
 import time
@@ -72,6 +73,26 @@ def test_script_wrong_usage_is_exit_2_in_one_line(arguments, word):
     assert done.returncode == 2
     assert word in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_what_tools_say_of_the_machine_is_kept_once(checkout):
+    stand_in(checkout, "lstopo-no-graphics", 'echo "topology $*"')
+    stand_in(checkout, "nvidia-smi", '[ "$1" = topo ] && echo "matrix $*"; [ "$1" = topo ]')
+    done = shell(checkout, "capture_machine data/machine")
+    assert done.returncode == 0 and "nvidia-smi -q -x failed, nvidia-smi.xml is left out" in done.stderr, done
+    (folder,) = (checkout / "data" / "machine").iterdir()
+    assert folder.name == platform.node()
+    kept = {file.name: file.read_text(encoding="utf-8") for file in folder.iterdir()}
+    assert kept == {"topology.xml": "topology --of xml\n", "nvidia-smi-topo.txt": "matrix topo -m\n"}
+    stand_in(checkout, "lstopo-no-graphics", "echo another")
+    shell(checkout, "capture_machine data/machine")
+    assert (folder / "topology.xml").read_text(encoding="utf-8") == "topology --of xml\n"
+
+
+def test_a_machine_without_tools_leaves_no_files(checkout):
+    text = f'source "{checkout}/launch/lib.sh"; PATH=/nowhere; capture_machine data/machine'
+    done = call("bash", "-c", text)
+    assert done.returncode == 0 and not (checkout / "data").exists(), done
 
 
 def test_gpu_tests_without_a_gpu_are_an_error_and_not_a_silent_pass(checkout):

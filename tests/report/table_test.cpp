@@ -258,8 +258,9 @@ TEST(Table, ChangesOfTheMachineAreNamedInOneLine) {
     for (const std::size_t i : {1, 2, 3, 6}) cases[i].row.marks = "suspect aer-errors";
     cases[4].row.marks = "throttled";
     EXPECT_THAT(
-        table_of(cases), HasSubstr("# Health: aer-errors in cases 1-3, 6; throttled in case 4 (reasons above, "
-                                   "readings in /health)\n")
+        table_of(cases),
+        HasSubstr("# Health: aer-errors in cases 1-3, 6; throttled in case 4 (reasons above, "
+                  "readings in /health)\n")
     );
     EXPECT_THAT(table_of({ring_case(1024, 2048, false)}), Not(HasSubstr("Health")));
 }

@@ -257,8 +257,8 @@ TEST(writer, health_rows_read_back) {
         writer.append(std::vector<HealthRow>{health_row(), {.device = host_device, .time_ns = epoch_ns}});
     });
     const std::vector<const char*> counted{
-        "case",         "rank",      "time_ns", "link_width",   "aer_correctable", "aer_nonfatal",
-        "aer_fatal",    "xids",      "sm_clock_mhz", "throttled_ns", "temperature_c"};
+        "case",      "rank", "time_ns",      "link_width",   "aer_correctable", "aer_nonfatal",
+        "aer_fatal", "xids", "sm_clock_mhz", "throttled_ns", "temperature_c"};
     for (std::size_t i = 0; i < counted.size(); ++i)
         EXPECT_EQ(integers(file, std::string{"/health/"} + counted[i])[0], static_cast<std::int64_t>(i) + 1)
             << counted[i];
