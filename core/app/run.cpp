@@ -151,8 +151,8 @@ class Run {
         finish_file(runner);
         session_.close();
         if (reporter_) reporter_->end(runner.traffic(), code);
-        if (!runner.late_change().empty())
-            std::cerr << "note: after the last case: " + runner.late_change() + "\n";
+        if (!runner.late_errors().empty())
+            std::cerr << "note: after the last case: " + runner.late_errors() + "\n";
         if (session_.is_first() && !runner.first_fault().empty()) complain(runner.first_fault());
         return code;
     }

@@ -66,11 +66,12 @@ std::string slowdown_of(const HealthRow& row) {
     return found;
 }
 
-/// How much of the time since the reading before a clock was held down; 0 where that is not known.
+/// How much of the time since the reading before a clock was held down; 0 where that is not known. The times
+/// of several processors add up.
 double throttled_share(const HealthRow& last, const HealthRow& row) {
     const std::int64_t passed = row.time_ns - last.time_ns, held = row.throttled_ns - last.throttled_ns;
     if (last.throttled_ns < 0 || passed <= 0 || held <= 0) return 0;
-    return static_cast<double>(held) / static_cast<double>(passed);
+    return std::min(1.0, static_cast<double>(held) / static_cast<double>(passed));
 }
 
 void compare_clocks(const HealthRow& last, const HealthRow& row, Changes& changes) {

@@ -64,9 +64,9 @@ class Runner {
     /// The first case that is not as it must be, in words; "" when there is none.
     [[nodiscard]] const std::string& first_fault() const { return first_fault_; }
     [[nodiscard]] bool lossy() const { return lossy_; }
-    /// What changed in the machine after the last case, in words; "" where nothing did, and on other ranks
+    /// Errors of the machine after the last case, in words; "" where there was none, and on other ranks
     /// than 0.
-    [[nodiscard]] const std::string& late_change() const { return late_change_; }
+    [[nodiscard]] const std::string& late_errors() const { return late_errors_; }
 
  private:
     void read_before();
@@ -128,7 +128,7 @@ class Runner {
     ExitCode worst_ = ExitCode::ok;
     bool any_ran_ = false;
     bool lossy_ = false;
-    std::string first_fault_, late_change_;
+    std::string first_fault_, late_errors_;
 };
 
 }  // namespace ringscope::bench

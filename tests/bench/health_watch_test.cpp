@@ -182,7 +182,8 @@ TEST(HealthWatch, WordsNameDeviceAndChange) {
         "down for 50 % of the time"
     );
 
-    trace::CaseRow quiet, told{.reason = "by copy engines"};
+    trace::CaseRow quiet, told;
+    told.reason = "by copy engines";
     note_changes(changes, quiet);
     note_changes(changes, told);
     EXPECT_EQ(quiet.marks, "link-changed aer-errors throttled");
