@@ -25,11 +25,6 @@ Handle load() {
     return hwloc_topology_load(topology) == 0 ? std::move(handle) : nullptr;
 }
 
-std::string version() {
-    const unsigned number = hwloc_get_api_version();
-    return std::to_string(number >> 16U) + "." + std::to_string((number >> 8U) & 0xffU);
-}
-
 }  // namespace
 
 Topology capture_topology(const Sources& sources) {
@@ -38,8 +33,8 @@ Topology capture_topology(const Sources& sources) {
     char* text = nullptr;
     int length = 0;
     if (!topology || hwloc_topology_export_xmlbuffer(topology.get(), &text, &length, 0) != 0)
-        return {version(), ""};
-    Topology found{version(), text};
+        return {HWLOC_VERSION, ""};
+    Topology found{HWLOC_VERSION, text};
     hwloc_free_xmlbuffer(topology.get(), text);
     return found;
 }

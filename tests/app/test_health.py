@@ -9,7 +9,6 @@ has written: so what the test alters meanwhile lies between this reading and the
 import errno
 import json
 import os
-import select
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -50,7 +49,7 @@ class Machine:
         self.write("dev/kmsg", "")
         self._pipe = root / "sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count"
         self._pipe.parent.mkdir(parents=True)
-        os.mkfifo(self._pipe)
+        self._make_pipe()
 
     def write(self, name: str, text: str) -> None:
         """Replaces a file as a whole."""
@@ -92,15 +91,18 @@ class Machine:
     def hold(self, process) -> Callable[[], None]:
         """Waits until rank 0 has read all but the pipe; gives what lets it go on."""
         pipe = self._open_pipe(process)
+        self._make_pipe()  # for the next reading, which thus cannot be taken for this one
 
         def release() -> None:
             os.write(pipe, b"0\n")
-            closed = select.poll()
-            closed.register(pipe, 0)  # by rank 0: who opens it next begins another reading
-            assert closed.poll(30_000)
             os.close(pipe)
 
         return release
+
+    def _make_pipe(self) -> None:
+        new = self._pipe.with_name("new")
+        os.mkfifo(new)
+        os.replace(new, self._pipe)
 
     def _open_pipe(self, process) -> int:
         deadline = time.monotonic() + 60
