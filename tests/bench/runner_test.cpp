@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "base/time.hpp"
 #include "bench/sampler.hpp"
 #include "tests/bench/support.hpp"
 #include "trace/marks.hpp"
@@ -311,6 +312,59 @@ timeout: {wait: 300ms}
         );
         EXPECT_THAT(outcome.first_fault, HasSubstr(reason));
     }
+}
+
+/// A GPU for each rank; that of rank 1 has one PCIe error more from reading number `from` on, the first
+/// being 0.
+MakeProbe one_error_from(int from) {
+    return [from](int rank) {
+        return HealthProbe{.read = [rank, from, readings = 0]() mutable {
+            const bool late = rank == 1 && readings++ >= from;
+            return std::vector<trace::HealthRow>{
+                {.device = "0000:17:00.0", .time_ns = now_ns(), .aer_correctable = late ? 1 : 0}};
+        }};
+    };
+}
+
+std::vector<std::string> marks_of(const KeepingReporter& reporter) {
+    std::vector<std::string> marks;
+    for (const report::CaseSummary& summary : reporter.cases)
+        marks.emplace_back(trace::has_mark(summary.row, "aer-errors") ? "aer-errors" : "");
+    return marks;
+}
+
+const std::string three_cases = R"(
+version: 1
+sweep: {algorithms: [ring-simple], sizes: [1200, 4096, 65536]}
+measure: {warmup: 1, iterations: 2}
+timeout: {wait: 300ms}
+)";
+
+TEST(Runner, ReadsTheMachineBeforeAfterEachCaseAndAtTheEnd) {
+    const Experiment experiment = experiment_of(three_cases);
+    const std::vector<std::vector<std::string>> expected{
+        {"", "", ""}, {"aer-errors", "", ""}, {"", "aer-errors", ""}, {"", "", "aer-errors"}, {"", "", ""}};
+    for (int from = 0; from < 5; ++from) {
+        KeepingReporter reporter;
+        const Outcome outcome =
+            run_on_threads(experiment, 2, {&reporter, nullptr}, {}, {}, one_error_from(from));
+        EXPECT_EQ(outcome.code, ExitCode::ok);
+        EXPECT_EQ(marks_of(reporter), expected[static_cast<std::size_t>(from)]) << from;
+        EXPECT_EQ(outcome.late_errors, from == 4 ? "0000:17:00.0: 1 more corrected PCIe errors" : "") << from;
+    }
+}
+
+TEST(Runner, ReadsTheMachineAfterACaseThatFailed) {
+    KeepingReporter reporter;
+    const auto lose = [](int rank, const Case& point, schedule::Plan& plan) {
+        if (point.index == 1 && rank == 1) lose_message(plan, 1, 1);
+    };
+    const Outcome outcome =
+        run_on_threads(experiment_of(three_cases), 2, {&reporter, nullptr}, lose, {}, one_error_from(2));
+    EXPECT_EQ(outcome.code, ExitCode::timeout);
+    EXPECT_EQ(marks_of(reporter), (std::vector<std::string>{"", "aer-errors", ""}));
+    EXPECT_EQ(reporter.cases.at(1).row.status, trace::CaseStatus::timeout);
+    EXPECT_THAT(reporter.cases.at(1).row.reason, HasSubstr("no progress")) << "the reason stays";
 }
 
 TEST(Runner, MoreThanTheMemory_FailsBeforeItIsTaken) {

@@ -30,6 +30,7 @@ struct Outcome {
     std::string first_fault;  ///< rank 0's
     report::TrafficVerdict traffic;
     bool lossy = false;
+    std::string late_errors;
 };
 
 /// Lets a rank forget its message of this step: it is never sent, and all else is played.
@@ -56,9 +57,11 @@ class KeepingReporter final : public report::Reporter {
 /// process.
 using Tamper = std::function<void(int rank, const Case&, schedule::Plan&)>;
 
+using MakeProbe = std::function<HealthProbe(int rank)>;
+
 inline Outcome run_on_threads(
     const Experiment& experiment, int ranks, Outputs outputs, const Tamper& tamper = {},
-    const machine::Ceilings& ceilings = {}
+    const machine::Ceilings& ceilings = {}, const MakeProbe& make_probe = {}
 ) {
     const std::vector<Case> cases = expand(experiment);
     Outcome outcome;
@@ -73,10 +76,18 @@ inline Outcome run_on_threads(
                 tamper(bootstrap.rank(), point, plan);
             };
         Runner runner{
-            bootstrap,          experiment, built_plugins(), engines, watchdog, root ? outputs : Outputs{},
-            Timeout::ends_case, ceilings};
+            bootstrap,
+            experiment,
+            built_plugins(),
+            engines,
+            watchdog,
+            root ? outputs : Outputs{},
+            Timeout::ends_case,
+            ceilings,
+            make_probe ? make_probe(bootstrap.rank()) : HealthProbe{}};
         const ExitCode code = runner.run(cases);
-        if (root) outcome = {code, runner.first_fault(), runner.traffic(), runner.lossy()};
+        if (root)
+            outcome = {code, runner.first_fault(), runner.traffic(), runner.lossy(), runner.late_errors()};
         bootstrap.barrier();
     });
     return outcome;
