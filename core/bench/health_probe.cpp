@@ -41,7 +41,7 @@ HealthRow row_of(const health::Reading& reading) {
 /// The processors of this host, which remembers whether they were hot.
 class HostProbe {
  public:
-    explicit HostProbe(const environment::Sources& sources) : reader_{sources} {}
+    explicit HostProbe(const health::Sources& sources) : reader_{sources} {}
 
     std::optional<HealthRow> read() {
         const environment::Throttling now = reader_.read();
@@ -71,8 +71,7 @@ HealthProbe make_health_probe(
 ) {
     const health::Sources sources{.root = root};
     std::shared_ptr<HostProbe> host;
-    if (first_of_host)
-        host = std::make_shared<HostProbe>(environment::Sources{.root = root, .variables = {}});
+    if (first_of_host) host = std::make_shared<HostProbe>(sources);
     HealthProbe probe;
     probe.stands_in = !sources.is_machine();
     if (!pci_ids.empty()) probe.over_nvlink = joined_by_nvlink(sources);

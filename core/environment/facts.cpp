@@ -7,10 +7,10 @@
 #include <cctype>
 
 #include "build_info.hpp"
-#include "environment/cgroup.hpp"
 #include "environment/cpu_list.hpp"
 #include "environment/environment.hpp"
 #include "environment/sources.hpp"
+#include "health/cgroup.hpp"
 
 namespace ringscope::environment {
 namespace {
@@ -93,31 +93,25 @@ Facts process_facts() {
     return {{"cpu.allowed", format_cpu_list(cpus)}, {"cpu.allowed_count", std::to_string(cpus.size())}};
 }
 
-/// "quota period" in microseconds, "max" without a quota: the form of version 2 for both versions.
-Text cpu_limit(const Path& root) {
-    if (const Text limit = cgroup_line(root, "", "cpu.max")) return limit;
-    const Text quota = cgroup_line(root, "cpu", "cpu.cfs_quota_us");
-    const Text period = cgroup_line(root, "cpu", "cpu.cfs_period_us");
-    if (!quota || !period) return std::nullopt;
-    return (*quota == "-1" ? "max" : *quota) + " " + *period;
-}
-
-Text memory_limit(const Path& root) {
-    if (const Text limit = cgroup_line(root, "", "memory.max")) return limit;
-    return cgroup_line(root, "memory", "memory.limit_in_bytes");
-}
-
 Text first_word(const Text& text) {
-    return text ? Text{text->substr(0, text->find(' '))} : std::nullopt;
+    return text ? Text{text->substr(0, text->find_first_of(" \n"))} : std::nullopt;
+}
+
+Text memory_limit(const health::Sources& sources) {
+    const Text limit = health::cgroup_file(sources, "", "memory.max");
+    return first_word(limit ? limit : health::cgroup_file(sources, "memory", "memory.limit_in_bytes"));
 }
 
 Facts limit_facts(const Path& root) {
+    const health::Sources sources{.root = root};
     const auto limit = [&](std::string name, std::string_view key) {
         return fact(std::move(name), first_word(value_of(below(root, "/proc/self/limits"), key, ' ')));
     };
     return {
-        fact("cgroup.cpu.max", cpu_limit(root)),     fact("cgroup.memory.max", memory_limit(root)),
-        limit("limit.memlock", "Max locked memory"), limit("limit.nofile", "Max open files"),
+        fact("cgroup.cpu.max", health::cgroup_cpu_limit(sources)),
+        fact("cgroup.memory.max", memory_limit(sources)),
+        limit("limit.memlock", "Max locked memory"),
+        limit("limit.nofile", "Max open files"),
         limit("limit.nproc", "Max processes"),
     };
 }

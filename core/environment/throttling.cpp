@@ -3,60 +3,55 @@
 #include "environment/throttling.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
-#include <string>
-#include <system_error>
+#include <sstream>
+#include <utility>
 
-#include "environment/cgroup.hpp"
-#include "environment/sources.hpp"
+#include "health/cgroup.hpp"
 
 namespace ringscope::environment {
 namespace {
 
-namespace fs = std::filesystem;
-
-std::optional<std::int64_t> number_of(const Text& text) {
+/// The number behind a key in lines such as "throttled_usec 42"; -1 where it is not there.
+std::int64_t number_of(const health::Text& text, const std::string& key) {
+    std::istringstream lines{text.value_or("")};
     std::int64_t number = 0;
-    if (!text) return std::nullopt;
-    const auto read = std::from_chars(text->data(), text->data() + text->size(), number);
-    return read.ec == std::errc{} ? std::optional{number} : std::nullopt;
-}
-
-void add(std::int64_t& sum, const std::optional<std::int64_t>& more) {
-    if (more) sum = std::max<std::int64_t>(0, sum) + *more;
+    for (std::string word; lines >> word >> number;) {
+        if (word == key) return number;
+    }
+    return -1;
 }
 
 /// Version 2 counts microseconds, version 1 nanoseconds.
-std::optional<std::int64_t> throttled_ns(const fs::path& file) {
-    if (const auto us = number_of(value_of(file, "throttled_usec", ' '))) return *us * 1000;
-    return number_of(value_of(file, "throttled_time", ' '));
+std::int64_t throttled_ns(const health::Sources& sources) {
+    const std::int64_t us = number_of(health::cgroup_file(sources, "", "cpu.stat"), "throttled_usec");
+    if (us >= 0) return us * 1000;
+    return number_of(health::cgroup_file(sources, "cpu", "cpu.stat"), "throttled_time");
 }
 
 /// core_throttle_count and package_throttle_count of every processor.
-std::vector<fs::path> thermal_counters(const fs::path& root) {
-    std::vector<fs::path> files;
-    std::error_code ignored;
-    for (const auto& cpu : fs::directory_iterator{below(root, "/sys/devices/system/cpu"), ignored}) {
-        if (!cpu.path().filename().string().starts_with("cpu")) continue;
-        for (const auto& entry : fs::directory_iterator{cpu.path() / "thermal_throttle", ignored}) {
-            if (entry.path().filename().string().ends_with("_count")) files.push_back(entry.path());
-        }
+std::vector<std::string> thermal_counters(const health::Sources& sources) {
+    const std::string folder = "/sys/devices/system/cpu";
+    std::vector<std::string> counters;
+    for (const std::string& cpu : health::names_in(sources, folder)) {
+        if (!cpu.starts_with("cpu")) continue;
+        const std::string place = folder + "/" + cpu + "/thermal_throttle";
+        for (const std::string& name : health::names_in(sources, place))
+            if (name.ends_with("_count")) counters.push_back(place + "/" + name);
     }
-    return files;
+    return counters;
 }
 
 }  // namespace
 
-ThrottlingReader::ThrottlingReader(const Sources& sources)
-    : quotas_{cgroup_files(sources.root, "", "cpu.stat")}, counters_{thermal_counters(sources.root)} {
-    std::ranges::copy(cgroup_files(sources.root, "cpu", "cpu.stat"), std::back_inserter(quotas_));
-}
+ThrottlingReader::ThrottlingReader(health::Sources sources)
+    : sources_{std::move(sources)}, counters_{thermal_counters(sources_)} {}
 
 Throttling ThrottlingReader::read() const {
-    Throttling found;
-    for (const fs::path& file : quotas_) add(found.throttled_ns, throttled_ns(file));
-    for (const fs::path& file : counters_) add(found.thermal_events, number_of(first_line(file)));
+    Throttling found{.throttled_ns = throttled_ns(sources_)};
+    for (const std::string& counter : counters_) {
+        const std::int64_t events = health::number_in(health::first_line(sources_, counter));
+        if (events >= 0) found.thermal_events = std::max<std::int64_t>(0, found.thermal_events) + events;
+    }
     return found;
 }
 

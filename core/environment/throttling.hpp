@@ -3,28 +3,29 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
+#include <string>
 #include <vector>
 
-#include "environment/environment.hpp"
+#include "health/sources.hpp"
 
 namespace ringscope::environment {
 
 /// How often and how long this host's processors were held back so far; -1 where the machine does not tell.
 struct Throttling {
-    std::int64_t throttled_ns = -1;    ///< processes of this control group, or of one above it, by a quota
+    std::int64_t throttled_ns = -1;    ///< processes of this control group, by its quota
     std::int64_t thermal_events = -1;  ///< over all processors and packages, because they were hot
 };
 
-/// Reads it again and again. The files that there are, are found once.
+/// Reads it again and again. The counters that there are, are found once.
 class ThrottlingReader {
  public:
-    explicit ThrottlingReader(const Sources& sources);
+    explicit ThrottlingReader(health::Sources sources);
 
     [[nodiscard]] Throttling read() const;
 
  private:
-    std::vector<std::filesystem::path> quotas_, counters_;
+    health::Sources sources_;
+    std::vector<std::string> counters_;
 };
 
 }  // namespace ringscope::environment

@@ -34,14 +34,13 @@ struct Options {
     std::int64_t seed = 0;                      ///< run: of the order of the batch
     bool allow_shared_gpu = false;              ///< ranks of several processes may share a GPU
     std::optional<int> virtual_ranks;  ///< so many ranks as threads of this one process, for correctness
-    std::string root = "/";            ///< run: what stands for the machine's root; a test's tree of files
     Letters letters;                   ///< run without a file; the configuration reads and checks the values
 
     std::vector<std::string> subjects;  ///< conform: ids of algorithms, files of plugins; convert: spills
     bool full = false;                  ///< conform
     std::string engine = "auto";        ///< conform
 
-    std::string root = "/";             ///< doctor: where the machine is read
+    std::string root = "/";             ///< run, doctor: where the machine is read
     std::optional<std::string> record;  ///< doctor: keep there what was read
     bool pair_test = true;              ///< doctor
 

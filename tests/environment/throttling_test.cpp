@@ -10,15 +10,14 @@ namespace ringscope::environment {
 namespace {
 
 Throttling read(const FakeRoot& root) {
-    return ThrottlingReader{Sources{root.path(), {}}}.read();
+    return ThrottlingReader{{.root = root.path()}}.read();
 }
 
-TEST(Throttling, QuotasOfAllGroupsAboveAddUp) {
+TEST(Throttling, Version2CountsMicroseconds) {
     const FakeRoot root;
     root.write("/proc/self/cgroup", "0::/slice/job\n");
-    root.write("/sys/fs/cgroup/cpu.stat", "usage_usec 99\n");
-    root.write("/sys/fs/cgroup/slice/cpu.stat", "nr_throttled 3\nthrottled_usec 40\n");
-    root.write("/sys/fs/cgroup/slice/job/cpu.stat", "nr_throttled 2\nthrottled_usec 2\n");
+    root.write("/sys/fs/cgroup/cpu.stat", "nr_throttled 9\nthrottled_usec 900\n");
+    root.write("/sys/fs/cgroup/slice/job/cpu.stat", "usage_usec 7\nnr_throttled 3\nthrottled_usec 42\n");
     EXPECT_EQ(read(root).throttled_ns, 42'000);
 }
 
@@ -41,7 +40,7 @@ TEST(Throttling, ThermalEventsOfAllProcessorsAddUp) {
 TEST(Throttling, ALaterReadingSeesWhatChanged) {
     const FakeRoot root;
     root.write("/sys/fs/cgroup/cpu.stat", "throttled_usec 1\n");
-    const ThrottlingReader reader{Sources{root.path(), {}}};
+    const ThrottlingReader reader{{.root = root.path()}};
     EXPECT_EQ(reader.read().throttled_ns, 1'000);
     root.write("/sys/fs/cgroup/cpu.stat", "throttled_usec 5\n");
     EXPECT_EQ(reader.read().throttled_ns, 5'000);
