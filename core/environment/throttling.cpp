@@ -6,6 +6,7 @@
 #include <sstream>
 #include <utility>
 
+#include "environment/sources.hpp"
 #include "health/cgroup.hpp"
 
 namespace ringscope::environment {
@@ -49,7 +50,7 @@ ThrottlingReader::ThrottlingReader(health::Sources sources)
 Throttling ThrottlingReader::read() const {
     Throttling found{.throttled_ns = throttled_ns(sources_)};
     for (const std::string& counter : counters_) {
-        const std::int64_t events = health::number_in(health::first_line(sources_, counter));
+        const std::int64_t events = health::number_in(first_line(below(sources_.root, counter)));
         if (events >= 0) found.thermal_events = std::max<std::int64_t>(0, found.thermal_events) + events;
     }
     return found;

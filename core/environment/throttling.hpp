@@ -16,7 +16,8 @@ struct Throttling {
     std::int64_t thermal_events = -1;  ///< over all processors and packages, because they were hot
 };
 
-/// Reads it again and again. The counters that there are, are found once.
+/// Reads it again and again. The counters that there are, are found once, and opened as plain files: a pipe
+/// in a test's tree holds the reader up.
 class ThrottlingReader {
  public:
     explicit ThrottlingReader(health::Sources sources);
