@@ -90,17 +90,25 @@ bool slows_by_fault(const GpuState& gpu) {
     return std::ranges::any_of(slowed_by_fault, [&](std::string_view word) { return says(gpu, word); });
 }
 
+std::string heat_and_power(const GpuState& gpu) {
+    std::string text;
+    if (gpu.temperature_c >= 0) text += fmt::format(", {} C", gpu.temperature_c);
+    if (gpu.power_w >= 0) text += fmt::format(", {:.0f} W", gpu.power_w);
+    if (gpu.power_limit_w >= 0) text += fmt::format(", limit {:.0f} W", gpu.power_limit_w);
+    return text;
+}
+
 void judge_throttling(const Twice& gpu, std::vector<Finding>& found) {
-    const bool by_fault = slows_by_fault(gpu.now);
+    const bool by_fault = slows_by_fault(gpu.now), by_power = says(gpu.now, health::throttle::power_cap);
     const bool grew =
         gpu.idle != nullptr && gpu.idle->throttled_ns >= 0 && gpu.now.throttled_ns > gpu.idle->throttled_ns;
-    if (!by_fault && !grew && !says(gpu.now, health::throttle::power_cap)) return;
+    if (!by_fault && !by_power && !grew) return;
+    const std::string how = by_fault || by_power
+                                ? "clocks are held down (" + join(gpu.now.throttle, ", ") + ")"
+                                : "clocks were held down for a moment while this command looked";
     found.push_back(
         {by_fault ? Severity::harm : Severity::note, id::throttled, gpu.now.pci_id,
-         fmt::format(
-             "clocks are held down ({}) at {} C, {:.0f} W of {:.0f} W", join(gpu.now.throttle, ", "),
-             gpu.now.temperature_c, gpu.now.power_w, gpu.now.power_limit_w
-         ),
+         how + heat_and_power(gpu.now),
          "reductions and copies by kernels run at a lower clock, and one slow GPU holds back all",
          by_fault ? "look at cooling, power cables and power supply; then measure again"
                   : "let the GPUs cool between runs, or lock clocks that they can hold (nvidia-smi -lgc)"}

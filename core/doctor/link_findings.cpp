@@ -206,10 +206,13 @@ std::vector<Finding> way_findings(const PciTree& tree, const std::vector<Seen>& 
     return found;
 }
 
+/// Of those that are known.
 std::string counts(const PciErrors& errors) {
-    return fmt::format(
-        "{} correctable, {} nonfatal, {} fatal", errors.correctable, errors.nonfatal, errors.fatal
-    );
+    std::vector<std::string> words;
+    if (errors.correctable >= 0) words.push_back(fmt::format("{} correctable", errors.correctable));
+    if (errors.nonfatal >= 0) words.push_back(fmt::format("{} nonfatal", errors.nonfatal));
+    if (errors.fatal >= 0) words.push_back(fmt::format("{} fatal", errors.fatal));
+    return join(words, ", ");
 }
 
 constexpr const char* aer_effect =

@@ -68,6 +68,12 @@ TEST(Throttling, ByItsReason) {
     );
 }
 
+TEST(Throttling, SaysHowHotAndWhy) {
+    const std::vector<Finding> found = found_after([](GpuState& gpu) { gpu.throttle = {"thermal"}; }, true);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].evidence, "clocks are held down (thermal), 35 C, 80 W, limit 700 W");
+}
+
 TEST(Clocks, AreJudgedWhileMultiprocessorsWork) {
     const auto at = [](int mhz, std::vector<std::string> reasons) {
         return [=](GpuState& gpu) {

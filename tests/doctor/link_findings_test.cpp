@@ -161,6 +161,16 @@ TEST(Errors, ByTheirKind) {
     EXPECT_EQ(ids("", "", ""), Ids{});
 }
 
+TEST(Errors, OfKindsThatAreNotCounted_AreNotNamed) {
+    Machine machine;
+    machine.file(Machine::sys(Machine::gpu[0]) + "aer_dev_correctable", "TOTAL_ERR_COR 7\n");
+    for (const char* name : {"aer_dev_nonfatal", "aer_dev_fatal"})
+        machine.file(Machine::sys(Machine::gpu[0]) + name, "");
+    const std::vector<Finding> found = findings_at_rest(machine);
+    ASSERT_EQ(ids_of(found), (Ids{"note aer-errors"}));
+    EXPECT_EQ(found[0].evidence, "7 correctable errors since start");
+}
+
 TEST(Errors, ThatGrow_AreHarm) {
     Machine machine;
     FakeDevice port = Machine::fast_port();
