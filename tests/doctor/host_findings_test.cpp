@@ -171,8 +171,12 @@ TEST(Laptop, WithoutAGpuForCuda_HasNoHarm) {
 TEST(Order, HarmBeforeNotes_AndTheWorseFirst) {
     Machine machine;
     machine.shm("65536k").limits("64", "unlimited");
-    machine.describe(Machine::gpu[0], gpu_at("32.0 GT/s PCIe", "4"));
-    EXPECT_EQ(ids_at_rest(machine), (Ids{"harm pcie-width", "harm shm-small", "note open-files"}));
+    FakeDevice device = gpu_at("32.0 GT/s PCIe", "4");
+    device.correctable = "1";
+    machine.describe(Machine::gpu[0], device);
+    EXPECT_EQ(
+        ids_at_rest(machine), (Ids{"harm pcie-width", "harm shm-small", "note aer-errors", "note open-files"})
+    );
 }
 
 TEST(Findings, AllSayWhereWhyAndWhatToDo) {
