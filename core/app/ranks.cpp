@@ -13,6 +13,7 @@
 #include <sstream>
 #include <thread>
 
+#include "environment/cpu_list.hpp"
 #include "mpi/mpi.hpp"
 
 namespace ringscope::app {
@@ -139,6 +140,19 @@ ExitCode on_all_ranks(const options::Options& options, const Body& body) {
     return run_threads(options, begin_ladder(), body);
 }
 
+namespace {
+
+/// mpirun binds a single rank to one core, where its threads take turns of milliseconds.
+void note_binding(std::int64_t devices) {
+    const int cpus = environment::allowed_cpus();
+    if (cpus >= devices) return;
+    std::cerr << "note: this process may use " + std::to_string(cpus) + " CPU(s), and each of its " +
+                     std::to_string(devices) +
+                     " devices has a thread: times are no measurement; give mpirun --bind-to none\n";
+}
+
+}  // namespace
+
 ExitCode on_all_devices(Session& session, std::int64_t devices, const Body& body) {
     const int ranks = session.bootstrap().size();
     if (ranks != 1) {
@@ -148,6 +162,7 @@ ExitCode on_all_devices(Session& session, std::int64_t devices, const Body& body
                                  " ranks: several GPUs belong to one process alone (mpirun -np 1); for one "
                                  "process per GPU leave it out"};
     }
+    note_binding(devices);
     options::Options options = session.options();
     options.virtual_ranks = static_cast<int>(devices);
     options.expect_ranks.reset();  // what was expected of the launcher is there

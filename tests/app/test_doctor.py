@@ -18,6 +18,7 @@ EXPECTED = {
     "narrow-switch": ["harm narrow-path"],
     "aspm-powersave": ["harm aspm"],
     "virtual-machine": [],
+    "two-h200-of-a-virtual-machine": [],
     "sleeps-when-idle": [],
     "container-of-two-cores": ["note shm-small"],
     "container-with-a-quota": ["harm cpu-quota"],

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ranks as threads of one process, and engines that this machine does not have."""
 
+import os
+
 import h5py
 import pytest
 from program import PROGRAM, call, one_case, ringscope, run, table, write_yaml
@@ -37,6 +39,7 @@ def test_devices_of_one_process_are_ranks(tmp_path):
         "measure: {devices_per_rank: 3}\nverify: {mode: rank}"
     )
     done = run(1, write_yaml(tmp_path, text), "--output", output).is_good()
+    assert ("give mpirun --bind-to none" in done.err) == (len(os.sched_getaffinity(0)) < 3)
     with h5py.File(output) as file:
         assert file.attrs["world_size"] == 3
         assert len(set(file["environment/pid"][:])) == 1
