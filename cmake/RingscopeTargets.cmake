@@ -1,6 +1,9 @@
-# Modules that move or look at data. They alone are optimised in full; sanitizer builds optimise nothing else at all. Optimised
-# code takes twice as long to compile, and the rest runs once per case.
+# Modules that move or look at data. They alone are optimised in full: optimised code takes twice as long to compile, and the
+# rest runs once per case. Sanitizer builds optimise the loops over data, and nothing else at all.
 set(ringscope_hot verify schedule engine bench baseline mpi trace)
+if(RINGSCOPE_SANITIZE)
+    set(ringscope_hot verify engine)
+endif()
 
 # What such a module is compiled with (hot TRUE or FALSE), besides the flags of all.
 function(ringscope_optimise target hot)
