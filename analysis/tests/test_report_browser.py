@@ -46,15 +46,21 @@ def fixture_browser():
     browser.quit()
 
 
-@pytest.fixture(params=["quickstart", "two-gpus"], name="page")
-def fixture_page(request, browser, pristine, tmp_path):
+@pytest.fixture(scope="module", params=["quickstart", "two-gpus"], name="html")
+def fixture_html(request, pristine, tmp_path_factory):
     quickstart = Path(os.environ.get("RINGSCOPE_QUICKSTART_FILE") or pristine)
     file = {"quickstart": quickstart, "two-gpus": RECORDED / "h200-2-gpus.h5"}[request.param]
     html, said = make_page([file])
     assert said == []
-    (tmp_path / "page.html").write_text(html, encoding="utf-8")
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    path.write_text(html, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(name="page")
+def fixture_page(browser, html):
     resize(browser, 1400)
-    browser.get((tmp_path / "page.html").as_uri())
+    browser.get(html.as_uri())
     yield browser
     assert [line for line in browser.get_log("browser") if line["level"] in ("SEVERE", "WARNING")] == []
 
