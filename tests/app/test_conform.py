@@ -21,7 +21,7 @@ def conform(ranks: int, *words, seconds: float = 120):
     return call(PROGRAM, "conform", *words, "--virtual-ranks", ranks, seconds=seconds)
 
 
-@pytest.mark.parametrize("ranks", range(2, 9))
+@pytest.mark.parametrize("ranks", [2, 3, 5, 8])
 @pytest.mark.parametrize("control", FAULTS)
 def test_negative_control_fails_the_gate(control, ranks):
     done = conform(ranks, control, "--plugin-path", CONTROLS)
