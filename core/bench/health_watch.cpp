@@ -130,7 +130,8 @@ void HealthWatch::compare_link(const Known& known, const HealthRow& row, bool lo
 
 void note_changes(const std::vector<HealthChange>& changes, trace::CaseRow& row) {
     for (const HealthChange& change : changes) trace::add_mark(row, change.mark);
-    if (row.reason.empty()) row.reason = in_words(changes);
+    if (changes.empty()) return;
+    row.reason += (row.reason.empty() ? "" : "; ") + in_words(changes);
 }
 
 std::string in_words(const std::vector<HealthChange>& changes) {

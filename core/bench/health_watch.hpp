@@ -57,7 +57,7 @@ class HealthWatch {
     std::map<std::pair<std::int32_t, std::string>, Known> known_;  ///< by rank and device
 };
 
-/// Marks a case and, where its reason is empty, says there what happened.
+/// Marks a case, and says behind what its reason says already what happened.
 void note_changes(const std::vector<HealthChange>& changes, trace::CaseRow& row);
 
 /// "0000:17:00.0: x16 became x4; ..."

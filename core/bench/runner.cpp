@@ -455,9 +455,9 @@ void Runner::settle(
     note_causality(events.causality.found(), summary.row);
     set_times(results, prepared, summary);
     suspect(prepared, summary);
-    watch(results, summary);
     if (summary.row.reason.empty()) summary.row.reason = prepared.note;
     note_choice(prepared, summary.row);
+    watch(results, summary);
     if (prepared.declared) {
         summary.busiest_link_bytes = static_cast<double>(prepared.declared->payload.busiest());
     }

@@ -158,7 +158,9 @@ measure: {warmup: 0, iterations: 2, start: barrier}
     exact_cases(done, 3 * 3 * 2)
     for case in done.json["cases"]:
         alone = case["dtype"] == "float32" and case["op"] != "avg"
-        assert case["reason"] == (None if alone else "user op"), case
+        held_down = "throttled" in case["marks"]  # a container with a quota: the reason says that as well
+        expected = None if alone else "user op"
+        assert case["reason"] == expected or (held_down and (expected or "") in case["reason"]), case
 
 
 def test_eight_bit_floats_are_nccls_alone_and_skipped_elsewhere(tmp_path):

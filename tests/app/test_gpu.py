@@ -74,7 +74,8 @@ def test_every_way_is_exact_traced_and_says_which_it_is(tmp_path, way):
     done = run(2, file, "--json", "--output", output, seconds=120).is_good()
     assert {case["engine"] for case in done.json["cases"]} == {engine}
     reasons = {"kernel": "by a kernel", "copies": "by copy engines"}
-    assert {case["reason"] for case in done.json["cases"]} == {reasons.get(way)}
+    said = {case["reason"] for case in done.json["cases"] if "throttled" not in case["marks"]}
+    assert said <= {reasons.get(way)}
     facts = table(output, "environment/facts")["name"]
     assert ("staged.numa_node.rank1" in facts) == (engine == "cuda-staged")
     lint(output).is_good()

@@ -189,7 +189,9 @@ TEST(HealthWatch, WordsNameDeviceAndChange) {
     EXPECT_EQ(quiet.marks, "link-changed aer-errors throttled");
     EXPECT_EQ(quiet.reason, in_words(changes));
     EXPECT_EQ(told.marks, quiet.marks);
-    EXPECT_EQ(told.reason, "by copy engines");
+    EXPECT_EQ(told.reason, "by copy engines; " + in_words(changes));
+    note_changes({}, told);
+    EXPECT_EQ(told.reason, "by copy engines; " + in_words(changes));
 }
 
 }  // namespace
