@@ -196,7 +196,7 @@ def test_what_changes_marks_its_cases_and_is_said_at_the_end(machine, tmp_path):
 
 LONG_AND_SHORT = """
 sweep: {algorithms: [ring-simple], sizes: [4KiB, 32MiB, 8KiB]}
-measure: {warmup: 1, iterations: 7, start: barrier}
+measure: {warmup: 1, iterations: 60, start: barrier}
 trace: {enabled: false}
 machine: {enabled: false}
 """
