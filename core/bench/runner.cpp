@@ -8,12 +8,12 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <sstream>
 
 #include "base/time.hpp"
 #include "bench/cold.hpp"
 #include "bench/memory.hpp"
 #include "bench/times.hpp"
+#include "bench/verdict.hpp"
 #include "engine/cuda/range.hpp"
 #include "trace/marks.hpp"
 
@@ -50,68 +50,6 @@ void describe_plan(const PreparedCase& prepared, trace::CaseRow& row) {
     row.slots = static_cast<std::int32_t>(prepared.plan->request.slots);
     row.slot_bytes = prepared.plan->request.slot_bytes;
     row.slices = prepared.plan->slices;
-}
-
-/// The first sample whose outputs differ between the ranks that take part, in words; "" when there is none.
-std::string different_outputs(
-    const std::vector<RankResult>& results, const std::vector<std::int32_t>& members
-) {
-    const RankResult& first = results[static_cast<std::size_t>(members.front())];
-    for (std::size_t i = 0; i < first.hashes.size(); ++i) {
-        for (const std::int32_t rank : members) {
-            if (results[static_cast<std::size_t>(rank)].hashes[i] == first.hashes[i]) continue;
-            return "iteration " + std::to_string(i) + ": the output of rank " + std::to_string(rank) +
-                   " differs from that of rank " + std::to_string(members.front());
-        }
-    }
-    return "";
-}
-
-/// The verdict on the data, which comes first, and on the traffic.
-void judge(
-    const std::vector<RankResult>& results, const std::vector<std::int32_t>& members, const Ledger& ledger,
-    report::CaseSummary& summary
-) {
-    std::string what = different_outputs(results, members);
-    for (auto result = results.rbegin(); result != results.rend(); ++result) {
-        summary.row.wrong += result->wrong;
-        if (!result->what.empty()) what = result->what;
-    }
-    if (!what.empty()) summary.row.wrong = std::max<std::int64_t>(1, summary.row.wrong);
-    if (what.empty() && !ledger.differences.empty()) what = "traffic: " + ledger.differences.front();
-    summary.row.status = what.empty() ? trace::CaseStatus::ok : trace::CaseStatus::wrong;
-    summary.row.reason = what;
-    const RankResult& first = results[static_cast<std::size_t>(members.front())];
-    if (!first.hashes.empty()) summary.row.output_hash = first.hashes.back();
-}
-
-/// A trace that lost events still has pairs to check.
-void note_causality(const Causality& causality, trace::CaseRow& row) {
-    if (row.events_written == 0) return;
-    row.causality_pairs = causality.pairs;
-    row.causality_decisive = causality.decisive;
-    row.causality_violations = causality.violations;
-    if (causality.violations == 0) return;
-    add_mark(row, "causality");
-    if (row.reason.empty()) row.reason = "the trace is out of order: " + causality.first;
-}
-
-/// "ring ll 24 channels" of a library that tells.
-void note_choice(const PreparedCase& prepared, trace::CaseRow& row) {
-    const std::string choice = prepared.chosen ? prepared.chosen() : "";
-    std::istringstream words{choice};
-    std::string algorithm;
-    if (!(words >> algorithm >> row.protocol >> row.channels)) return;
-    if (row.reason.empty()) row.reason = "chose " + choice;
-}
-
-/// The number of events is known beforehand, so none can be missing without being noticed.
-void check_complete(const trace::CaseRow& row) {
-    if (row.events_written + row.events_dropped == row.events_expected) return;
-    throw Error{
-        ExitCode::output, "trace incomplete: " + std::to_string(row.events_written) + " events written and " +
-                              std::to_string(row.events_dropped) + " dropped, " +
-                              std::to_string(row.events_expected) + " expected"};
 }
 
 /// How GPUs that asked each other stood to that of rank 0, at the end of a case.

@@ -127,6 +127,14 @@ def one_case(algorithm: str, size: str = "4KiB", **params: int) -> str:
     )
 
 
+def reason_of(case: dict) -> str | None:
+    """A case's reason without what happened to the machine, which comes last and has a mark of its own."""
+    reason = case["reason"]
+    if "throttled" not in case["marks"]:
+        return reason
+    return re.split(r"(?:^|; )(?:the host of rank \d+|[0-9a-f:.]+): ", reason, maxsplit=1)[0] or None
+
+
 def table(file: Path, group: str):
     """One group of a trace as a dict from column to values; texts as str, named values by name."""
     with h5py.File(file) as trace:

@@ -3,7 +3,7 @@
 """Every rank count, awkward count, place, alignment, type and operation gives exact results."""
 
 import pytest
-from program import FIXTURES, run, write_yaml
+from program import FIXTURES, reason_of, run, write_yaml
 
 EVERY_TYPE = "float32 float64 float16 bfloat16 int32 int64 uint8 int8 uint32 uint64".split()
 EVERY_OP = ["sum", "prod", "min", "max", "avg"]
@@ -158,9 +158,7 @@ measure: {warmup: 0, iterations: 2, start: barrier}
     exact_cases(done, 3 * 3 * 2)
     for case in done.json["cases"]:
         alone = case["dtype"] == "float32" and case["op"] != "avg"
-        held_down = "throttled" in case["marks"]  # a container with a quota: the reason says that as well
-        expected = None if alone else "user op"
-        assert case["reason"] == expected or (held_down and (expected or "") in case["reason"]), case
+        assert reason_of(case) == (None if alone else "user op"), case
 
 
 def test_eight_bit_floats_are_nccls_alone_and_skipped_elsewhere(tmp_path):
