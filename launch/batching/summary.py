@@ -44,6 +44,7 @@ any(ringscope.cli.main([command, sys.argv[1]]) == 0 for command in ("versus", "c
 def _print_report(folder: Folder) -> None:
     """Print what the batch is about; the analysis knows the numbers."""
     if importlib.util.find_spec("ringscope") is None:
+        say(f"no table: this Python lacks the analysis; .venv/bin/ringscope-analysis table {folder.path}")
         return
     words = [sys.executable, "-c", _REPORT, str(folder.path)]
     print(subprocess.run(words, capture_output=True, text=True, check=False).stdout, end="")
