@@ -22,6 +22,7 @@ from ringscope.compare import (
     arms,
     compare,
     compare_results,
+    comparison_summary,
     differing_facts,
     judge,
     ratio_interval,
@@ -98,6 +99,24 @@ def test_five_launches_are_too_few(make):
     assert set(frame[frame["arm"].str.startswith("b")]["verdict"]) == {TOO_SMALL}
 
 
+def test_summary_counts_verdicts_and_takes_the_median_of_half_widths():
+    frame = pd.DataFrame(
+        [
+            ("a", "b", 0.99, 1.01, SAME),  # half-widths in percent: 1, 2, 9
+            ("a", "b", 0.91, 1.09, UNDECIDED),
+            ("a", "slow", 1.08, 1.12, SLOWER),
+            ("a", "b", 0.98, 1.02, SAME),
+            ("a", "new", np.nan, np.nan, TOO_SMALL),
+        ],
+        columns=["base", "arm", "low", "high", "verdict"],
+    )
+    assert comparison_summary(frame) == [
+        "b against a: 3 cases: 2 SAME, 1 UNDECIDED; half-width of the interval: median 2.0 %",
+        "slow against a: 1 case: 1 SLOWER; half-width of the interval: median 2.0 %",
+        "new against a: 1 case: 1 n too small",
+    ]
+
+
 def medians(rng, size, level=1.0, spread=0.02):
     return pd.Series(level * np.exp(rng.normal(0, spread, size)))
 
@@ -141,6 +160,7 @@ def test_commands_take_the_folder(make, capsys):
     assert main(["compare", folder, "--base", "a mpi mpi", "--delta", "0.05"]) == 0
     out = capsys.readouterr().out
     assert "base: a mpi mpi" in out and "b mpi mpi" in out and "SLOWER" in out
+    assert "# b mpi mpi against a mpi mpi: 2 cases: 2 SLOWER; half-width of the interval: median 0.0 %" in out
     assert main(["compare", folder, "--base", "nobody"]) == 7
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from ringscope import load_run, metrics, perfetto, text
 from ringscope.batch import Batch, batch_overview, launch_times
-from ringscope.compare import DELTA, compare, comparison_table
+from ringscope.compare import DELTA, compare, comparison_summary, comparison_table
 from ringscope.lint import lint_file
 from ringscope.report import write_page
 from ringscope.run import Run, RunError
@@ -203,8 +203,8 @@ def compare_arms(options: argparse.Namespace) -> int:
     )
     print(f"# seed {seed}, delta {options.delta:g}; verdicts are per case, not corrected for their number")
     print(text.table(comparison_table(frame)))
-    counts = frame["verdict"].value_counts()
-    print("# " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
+    for line in comparison_summary(frame):
+        print(f"# {line}")
     return 0
 
 

@@ -186,6 +186,21 @@ def verdict(low: float, high: float, delta: float) -> str:
     return SLOWER if low > 1 + delta else UNDECIDED
 
 
+def comparison_summary(frame: pd.DataFrame) -> list[str]:
+    """Say of each arm in a line how often it got which verdict, and how narrow its intervals are: the median
+    over cases of (high - low) / 2, in percent of the base's time.
+    """
+    return [_summary(base, arm, group) for (base, arm), group in frame.groupby(["base", "arm"], sort=False)]
+
+
+def _summary(base: str, arm: str, group: pd.DataFrame) -> str:
+    verdicts = ", ".join(f"{count} {said}" for said, count in group["verdict"].value_counts().items())
+    cases = "1 case" if len(group) == 1 else f"{len(group)} cases"
+    half_width = ((group["high"] - group["low"]) / 2).median()
+    width = "" if math.isnan(half_width) else f"; half-width of the interval: median {100 * half_width:.1f} %"
+    return f"{arm} against {base}: {cases}: {verdicts}{width}"
+
+
 def comparison_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Give a comparison as a frame of texts; of the case's columns those that vary."""
     shown = {"op": frame["op"], "type": frame["dtype"], "mode": frame["mode"], "offset": frame["offset"]}
