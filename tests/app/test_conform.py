@@ -41,6 +41,15 @@ def test_the_same_plugin_without_a_fault_passes(ranks):
     assert f"conform control-honest on {ranks} ranks: " in done.out and ", 0 failed" in done.out
 
 
+@pytest.mark.parametrize("again", ["0", "2", "10"])
+def test_ring_of_tenths_passes_whatever_is_gathered_again(again):
+    words = ("tenths", "--plugin-path", FIXTURES / "tenths")
+    ringscope("conform", *words, TENTHS_AGAIN=again).is_good()
+    running = (PROGRAM, "conform", *words, "--virtual-ranks", 3)
+    done = call(*running, seconds=120, TENTHS_AGAIN=again).is_good()
+    assert "conform tenths on 3 ranks: " in done.out and ", 0 failed" in done.out
+
+
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 def test_number_of_ranks_without_a_schedule_must_be_refused(ranks):
     done = conform(ranks, "control-even-ranks-only", "--plugin-path", CONTROLS, "--json").is_good()

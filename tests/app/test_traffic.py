@@ -135,6 +135,39 @@ def test_describe_finds_a_law_that_is_16_bytes_off():
     assert "DIFFERS" in done.out
 
 
+TENTHS = FIXTURES / "tenths"
+DIVISIBLE = 4_800_000  # in 10 N chunks of whole units of 16 bytes for 2, 3 and 5 ranks
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5])
+@pytest.mark.parametrize(("again", "percent"), [("0", 100), ("2", 110), ("10", 150)])
+def test_tenths_that_are_gathered_again_are_five_percent_each(ranks, again, percent):
+    words = (DIVISIBLE, "--json", "--plugin-path", TENTHS)
+    told = ringscope("describe", "tenths", "--ranks", ranks, "--bytes", *words, TENTHS_AGAIN=again)
+    expected = 2 * (ranks - 1) * DIVISIBLE // ranks * percent // 100
+    for account in ("declared_bytes", "closed_form_bytes"):
+        sent = {(link["src"], link["dst"]): link[account] for link in told.is_good().json["links"]}
+        assert sent == {(rank, (rank + 1) % ranks): expected for rank in range(ranks)}, account
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 5])
+@pytest.mark.parametrize("size", [DIVISIBLE, 1_000_004])
+def test_tenths_gathered_again_are_right_and_traced(tmp_path, ranks, size):
+    text = f"""
+sweep: {{algorithms: [tenths], sizes: [{size}], in_place: [false, true]}}
+measure: {{warmup: 0, iterations: 2}}
+trace: {{iterations: 1}}
+output: {tmp_path}/tenths.h5
+"""
+    run(ranks, write_yaml(tmp_path, text), "--plugin-path", TENTHS, TENTHS_AGAIN="2").is_good()
+    assert table(tmp_path / "tenths.h5", "cases")["status"] == ["ok", "ok"]
+    traffic = table(tmp_path / "tenths.h5", "traffic")
+    for account in ("declared_payload", "closed_form"):
+        assert list(traffic[account]) == list(traffic["traced_payload"]), account
+    if size == DIVISIBLE and ranks > 1:
+        assert set(traffic["traced_payload"]) == {2 * (ranks - 1) * size // ranks * 11 // 10}
+
+
 def test_describe_of_an_unknown_algorithm_names_the_nearest():
     describe("ring-simpel", 4, 1000).complains(2, "ring-simpel", "did you mean", "ring-simple")
 

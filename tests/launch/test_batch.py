@@ -196,6 +196,25 @@ def test_two_ranks_for_real(place):
         assert told == ('it\'s; "a, b" $HOME' if launch["arm"] == "louder" else "")
 
 
+def test_arms_of_ten_percent_send_so_much_more(place, monkeypatch):
+    monkeypatch.setenv("RINGSCOPE_PLUGIN_PATH", str(BUILD / "tests" / "plugins" / "tenths"))
+    text = (ROOT / "tests" / "launch" / "ten-percent.yaml").read_text(encoding="utf-8")
+    text = re.sub("engines: .*", "engines: [host-shm]", text)
+    text = re.sub("sizes: .*", "sizes: [64000]", text)
+    file = place.path / "ten-percent.yaml"
+    file.write_text(text, encoding="utf-8")
+    done = place.batch(file, "--launches", 1, real=True)
+    assert done.returncode == 0, done
+    sent = {}
+    for launch in place.state()["launches"]:
+        with h5py.File(place.folder / launch["file"]) as trace:
+            assert list(trace["cases/engine"].asstr()) == ["host-shm"]
+            sent[launch["arm"]] = list(trace["traffic/declared_payload"])
+            assert list(trace["traffic/closed_form"]) == sent[launch["arm"]]
+    # 2(N-1)M/N bytes over each of the two links.
+    assert sent == {"a": [64000] * 2, "b": [64000] * 2, "slow": [70400] * 2}
+
+
 @pytest.mark.parametrize(
     ("algorithms", "says", "row"),
     [
