@@ -68,7 +68,7 @@ class HostSurvey {
                 if (rank_ == src || rank_ == dst) take(src, dst);
             }
         }
-        await_turn(number_of(0, ranks_), 0);
+        await_turn(number_of(0, ranks_));
         return std::move(figures_);
     }
 
@@ -79,7 +79,7 @@ class HostSurvey {
     void take(int src, int dst) {
         const std::uint64_t turn = number_of(src, dst);
         if (src != rank_) return latencies_ ? answer(src, turn) : void();
-        await_turn(turn, src == dst ? 0 : dst);
+        await_turn(turn);
         if (src == dst) {
             reduce();
         } else {
@@ -93,8 +93,11 @@ class HostSurvey {
                static_cast<std::uint64_t>(src);
     }
 
-    void await_turn(std::uint64_t number, int peer) {
+    /// Waits for the one whose turn comes before, who may wait itself: a report follows them to who holds it.
+    void await_turn(std::uint64_t number) {
         const std::atomic<std::uint64_t>& turn = page(0).turn;
+        const int peer =
+            number == 0 ? 0 : static_cast<int>((number - 1) % static_cast<std::uint64_t>(ranks_));
         sleeping_.wait(
             [&] { return turn.load(std::memory_order_acquire) == number; }, {.peer = peer, .step = -1}
         );
@@ -156,7 +159,7 @@ class HostSurvey {
     }
 
     void answer(int src, std::uint64_t turn) {
-        await_turn(turn, src);
+        await_turn(turn);
         for (std::uint64_t trip = 0;; ++trip) {
             const std::uint64_t flag = heard(src, flag_of(turn, trip), trip == 0 ? sleeping_ : spinning_);
             if (flag == last_flag(turn)) return;

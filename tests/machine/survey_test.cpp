@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <set>
+#include <thread>
 #include <tuple>
 
 #include "machine/host.hpp"
@@ -125,6 +127,29 @@ TEST(Survey, AbortWord_EndsIt) {
             }
         ),
         engine::host::StuckError
+    );
+}
+
+/// Rank 1 stops in the last turn, its own, for which rank 0 has nothing more to do than to wait.
+TEST(Survey, RankThatStopsInItsTurn_IsNamed) {
+    const auto rank_1_stops = [](Bootstrap& bootstrap, HostEngine& host) {
+        const Effort effort{.sizes = {4096}, .size_ns = 1'000'000};
+        if (bootstrap.rank() == 0) (void)measure_host(bootstrap, host, effort);
+        if (bootstrap.rank() == 1) {
+            const auto windows = transport::make_windows(bootstrap, 8192);
+            auto& turn = *reinterpret_cast<std::atomic<std::uint64_t>*>(windows->of(0));
+            while (turn.load() != 1) std::this_thread::yield();  // 0 to 0
+            turn.store(2);                                       // 1 to 0
+            while (turn.load() != 3) std::this_thread::yield();  // 0 to 1
+            host.control().abort.store(1);
+            bootstrap.barrier();
+        }
+    };
+    EXPECT_THAT(
+        [&] { on_ranks(2, true, rank_1_stops); },
+        testing::ThrowsMessage<engine::host::StuckError>(HasSubstr(
+            "rank 0 waits for rank 1 to begin the operation (step 0, chunk 0), which does not answer"
+        ))
     );
 }
 
