@@ -36,10 +36,12 @@ while kill -0 "$batch" 2>/dev/null; do
     code=$?
 done
 [[ -z $hurry ]] || kill "$hurry"
+# Not SLURM_JOB_ID: for the last shard that is the number of the whole array.
+job=${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID
 case $code in
     0 | 77) ;;
-    130) scontrol requeue "$SLURM_JOB_ID" ;;    # interrupted: the rest follows by itself
-    *) scontrol requeuehold "$SLURM_JOB_ID" ;;  # held; `scontrol release JOB` runs what failed once more
+    130) scontrol requeue "$job" ;;    # interrupted: the rest follows by itself
+    *) scontrol requeuehold "$job" ;;  # held; `scontrol release JOB` runs what failed once more
 esac
 exit "$code"
 """

@@ -536,12 +536,17 @@ def test_slurm_file_is_an_array_that_holds_and_resumes(place):
     assert not place.calls(), "Slurm starts it, not we"
 
 
-@pytest.mark.parametrize(("code", "calls"), [(0, []), (3, ["requeuehold 17"])])
+def slurm_job(shard):
+    """What Slurm tells the last job of array 17, whose own number is that of the array."""
+    return {"SLURM_ARRAY_JOB_ID": "17", "SLURM_ARRAY_TASK_ID": str(shard), "SLURM_JOB_ID": "17"}
+
+
+@pytest.mark.parametrize(("code", "calls"), [(0, []), (3, ["requeuehold 17_2"])])
 def test_slurm_script_runs_its_shard(place, code, calls):
     place.batch(place.write("x", SIX), "--slurm", "--shards", 2, "--seed", 1)
     place.do(1, f"[[ {code} == 0 ]] || exit {code}")
     told = place.scontrol()
-    environment = place.environment() | {"SLURM_ARRAY_TASK_ID": "2", "SLURM_JOB_ID": "17"}
+    environment = place.environment() | slurm_job(2)
     done = subprocess.run(
         ["bash", place.folder / "batch.sbatch"], env=environment, capture_output=True, check=False, timeout=60
     )
@@ -554,10 +559,10 @@ def test_slurm_script_that_is_out_of_time_goes_on_later(place):
     place.batch(place.write("x", SIX), "--slurm", "--seed", 1)
     place.do(0, "sleep 1")
     told = place.scontrol()
-    environment = place.environment() | {"SLURM_ARRAY_TASK_ID": "1", "SLURM_JOB_ID": "17"}
+    environment = place.environment() | slurm_job(1)
     process = subprocess.Popen(["bash", place.folder / "batch.sbatch"], env=environment)
     place.wait_for(1)
     process.send_signal(signal.SIGTERM)
     assert process.wait(20) == 130
-    assert told.read_text() == "requeue 17\n"
+    assert told.read_text() == "requeue 17_1\n"
     assert place.states()[:2] == ["done", "waiting"]
