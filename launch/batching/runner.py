@@ -156,6 +156,7 @@ def last_complaint(log: Path) -> str:
     with open(log, "rb") as stream:
         stream.seek(max(0, log.stat().st_size - _TAIL))
         text = stream.read().decode("utf-8", "replace").rpartition("# attempt ")[2]
+    text = text.replace("\0", "")  # Open MPI 5 ends its paragraphs with one, and breaks long lines
     complaints = re.findall(r"^ringscope: (.*)", text, re.MULTILINE)
-    noticed = re.findall(r"^(?:mpirun|prterun) noticed .*", text, re.MULTILINE)
-    return (noticed + complaints or ["the program said nothing"])[-1]
+    noticed = re.findall(r"^(?:mpirun|prterun) noticed .*(?:\n[^-\n].*)*", text, re.MULTILINE)
+    return " ".join((noticed + complaints or ["the program said nothing"])[-1].split())

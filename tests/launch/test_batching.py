@@ -157,6 +157,17 @@ def test_current_case_is_the_last_row_of_the_last_attempt(tmp_path):
     assert current_case(log) == "starting"
 
 
+def test_complaint_is_whole_where_open_mpi_5_breaks_it(tmp_path):
+    log = tmp_path / "log"
+    dashes = "-" * 74
+    words = "prterun noticed that process rank 1 with PID 7 on node a exited on\nsignal 9 (Killed)."
+    notice = f"{dashes}\n{words}\n{dashes}\n"
+    log.write_text(f"# attempt 1\n{notice}")
+    assert last_complaint(log) == words.replace("\n", " ")
+    log.write_text(f"# attempt 1\n{dashes}\n\0ringscope: rank 0 waits for rank 1\n{notice}")
+    assert last_complaint(log) == "rank 0 waits for rank 1"
+
+
 def test_complaint_is_the_last_of_the_last_attempt(tmp_path):
     log = tmp_path / "log"
     log.write_text(
