@@ -110,6 +110,16 @@ bool claims_peer_access(int device, int peer) {
     return can != 0;
 }
 
+bool has_early_kernels(int device) {
+    int major = 0, driver = 0;
+    check(
+        cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+        "cannot ask for the GPU's compute capability"
+    );
+    check(cudaDriverGetVersion(&driver), "cannot ask for the driver's version");
+    return major >= 9 && driver >= 12030;
+}
+
 void use_device(int device) {
     check(cudaSetDevice(device), "cannot use the GPU");
 }

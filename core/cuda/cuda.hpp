@@ -37,6 +37,9 @@ struct DeviceInfo {
 [[nodiscard]] bool joined_by_nvlink(int device, int peer);
 /// Whether the driver says that `device` can reach the memory of `peer`. It may be wrong.
 [[nodiscard]] bool claims_peer_access(int device, int peer);
+/// Whether a kernel, in a graph too, can be launched to begin before the one before it on its stream ends:
+/// compute capability 9.0, a driver of CUDA 12.3.
+[[nodiscard]] bool has_early_kernels(int device);
 void use_device(int device);
 [[nodiscard]] int current_device();
 [[nodiscard]] std::int64_t free_memory();

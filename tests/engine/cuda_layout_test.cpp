@@ -111,10 +111,12 @@ TEST_P(CudaLayout, Records_AreThePlan) {
         for (std::int32_t channel = 0; channel < channels; ++channel) {
             const auto head = at<ChannelHead>(image, channel * image.stride);
             std::map<int, std::uint32_t> next;
+            std::int32_t parts = 0;
             for (std::int32_t k = 0; k < head.records; ++k) {
                 const std::int64_t record =
                     channel * image.stride + image.records_at + k * image.record_stride;
                 const auto op = at<Op>(image, record);
+                parts += op.parts;
                 EXPECT_GT(op.size, 0);
                 sent += op.size * op.sends;
                 for (int p = 0; p < op.recvs + op.sends; ++p) {
@@ -125,6 +127,7 @@ TEST_P(CudaLayout, Records_AreThePlan) {
                     next[port.end] += static_cast<std::uint32_t>(op.parts);
                 }
             }
+            EXPECT_EQ(head.parts, parts);
         }
         EXPECT_EQ(sent, schedule::declared_traffic(plan).payload.sent_by(rank));
     }
@@ -155,6 +158,30 @@ TEST(CudaDefaults, ChannelsOfLl128_GrowWithTheMessageUpToTheMost) {
     EXPECT_EQ(channels_of(256 << 10), 32);
     EXPECT_EQ(channels_of(512 << 10), 64);
     EXPECT_EQ(CudaEngine::defaults(Protocol::ll128, 512 << 10, 16).channels, 16);
+}
+
+/// What complete_rows() must make of the stamps of two ops on one channel and one on another, by hand: the
+/// first op sends without waiting; the second receives at 30 and sends at once; the third waited for a
+/// credit.
+TEST(CudaRows, RowsOfAnOp_ShareWhatItsFirstHas) {
+    using trace::Direction;
+    const std::vector<RowInfo> infos = {
+        {0, 0, 0, Direction::send},
+        {0, 1, 0, Direction::recv},
+        {0, 1, 0, Direction::send},
+        {1, 0, 0, Direction::send}};
+    std::vector<Row> rows(4);
+    rows[0] = {.begin = 10, .end = 15, .payload = 8, .wire = 16};
+    rows[1] = {.begin = 16, .ready = 30, .end = 35, .payload = 24, .wire = 48};
+    rows[3] = {.begin = 11, .ready = 40, .end = 44, .payload = 8, .wire = 16};
+    complete_rows(rows, infos);
+    const std::vector<Row> expected = {
+        {10, 10, 10, 15, 0, 8, 16},
+        {16, 30, 30, 35, 14, 24, 48},
+        {16, 16, 16, 35, 0, 24, 48},
+        {11, 40, 40, 44, 29, 8, 16}};
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        EXPECT_EQ(std::memcmp(&rows[i], &expected[i], sizeof(Row)), 0) << i;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CudaLayout, testing::ValuesIn(all_algorithms), host::test_name_of_id);

@@ -47,11 +47,20 @@ Interpreter::Interpreter(
       image_{std::move(image)},
       kernels_{kernels_of(options.dtype)},
       device_image_{std::ssize(image_.bytes)},
+      states_{options.channels * std::int64_t{layout.ends()} * static_cast<std::int64_t>(sizeof(EndState))},
       gave_up_{sizeof(std::uint32_t)},
       traced_{options.channels * static_cast<std::int64_t>(sizeof(std::uint32_t))} {
     wall::copy_to_device(device_image_.data(), image_.bytes.data(), std::ssize(image_.bytes), stream());
+    const EndState first{
+        options.first_number,
+        static_cast<std::uint32_t>(options.first_number % static_cast<std::uint64_t>(options.slots))};
+    const std::vector<EndState> states(
+        static_cast<std::size_t>(options.channels) * static_cast<std::size_t>(layout.ends()), first
+    );
+    wall::copy_to_device(states_.data(), states.data(), states_.bytes(), stream());
     wall::zero(gave_up_.data(), gave_up_.bytes(), stream());
     stream().synchronize();
+    launch_.states = reinterpret_cast<EndState*>(states_.data());
     launch_.image = device_image_.data();
     launch_.image_stride = image_.stride;
     launch_.counters = connections;
@@ -62,6 +71,7 @@ Interpreter::Interpreter(
     launch_.window = image_.window;
     launch_.late_credits = image_.fits_twice ? 1 : 0;
     launch_.reduction = static_cast<std::int32_t>(options.op);
+    launch_.overlaps = options.overlaps ? 1 : 0;
     launch_.slots = static_cast<std::uint32_t>(options.slots);
     launch_.slot_bytes = options.slot_bytes;
     launch_.wait_ns = options.wait_ns;
@@ -128,14 +138,16 @@ Timing Interpreter::sample_traced(std::span<const Operation> operations, EventLo
     wall::zero(rows_.data(), rows_.bytes(), stream());
     wall::zero(traced_.data(), traced_.bytes(), stream());
     Timing timing = timed_operations(operations, true);
-    const std::vector<Row> rows = fetch_rows(operations.size());
+    std::vector<Row> rows = fetch_rows(operations.size());
     const DeviceClock clock = clocks_.measure(stream());
     timing.events_error_ns = clock.error_ns;
     timing.on_common_clock = clock.is_common;
     timing.device_ahead_ns = clock.ahead_ns;
     for (std::size_t i = 0; i < operations.size(); ++i) {
+        const auto operation = std::span{rows}.subspan(i * image_.rows.size(), image_.rows.size());
+        if (options_.protocol != Protocol::simple) complete_rows(operation, image_.rows);
         events.begin_operation(static_cast<std::int32_t>(i));
-        keep(std::span{rows}.subspan(i * image_.rows.size(), image_.rows.size()), clock.offset_ns, events);
+        keep(operation, clock.offset_ns, events);
     }
     return timing;
 }

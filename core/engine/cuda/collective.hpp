@@ -34,6 +34,8 @@ struct InterpreterOptions {
     std::int64_t slots = 0, slot_bytes = 0;
     int threads = 0;
     std::int64_t wait_ns = 0;
+    std::uint64_t first_number = 0;  ///< messages that count as sent before; tests begin near a wrap
+    bool overlaps = false;           ///< each kernel may begin before the one before it ends
     CountingKernels counting{};
 };
 
@@ -66,7 +68,7 @@ class Interpreter final : public StreamCollective {
     InterpreterOptions options_;
     Image image_;
     Kernels kernels_;
-    ringscope::cuda::DeviceMemory device_image_, gave_up_;
+    ringscope::cuda::DeviceMemory device_image_, states_, gave_up_;
     ringscope::cuda::DeviceMemory rows_,
         traced_;  ///< of a traced sample, and how many operations it has so far
     Launch launch_;

@@ -67,18 +67,26 @@ Gpu take_gpu(const bootstrap::Bootstrap& bootstrap) {
                                            " has " + std::to_string(info.major) + "." +
                                            std::to_string(info.minor)};
     }
-    return {device, info.name, info.uuid, info.pci_id, info.multiprocessors, wall::has_memory_ops(device)};
+    return {
+        device,
+        info.name,
+        info.uuid,
+        info.pci_id,
+        info.multiprocessors,
+        wall::has_memory_ops(device),
+        wall::has_early_kernels(device)};
 }
 
 std::string pack(const Gpu& gpu) {
     return std::to_string(gpu.index) + " " + std::to_string(gpu.multiprocessors) + " " +
-           std::to_string(gpu.memory_ops ? 1 : 0) + "\n" + gpu.name + "\n" + gpu.uuid + "\n" + gpu.pci_id;
+           std::to_string(gpu.memory_ops ? 1 : 0) + " " + std::to_string(gpu.overlaps ? 1 : 0) + "\n" +
+           gpu.name + "\n" + gpu.uuid + "\n" + gpu.pci_id;
 }
 
 Gpu unpack(const std::string& text) {
     std::istringstream lines{text};
     Gpu gpu;
-    lines >> gpu.index >> gpu.multiprocessors >> gpu.memory_ops >> std::ws;
+    lines >> gpu.index >> gpu.multiprocessors >> gpu.memory_ops >> gpu.overlaps >> std::ws;
     std::getline(lines, gpu.name);
     std::getline(lines, gpu.uuid);
     std::getline(lines, gpu.pci_id);
@@ -217,12 +225,19 @@ void check_resident(const State& s, const void* kernel, int blocks, int threads)
                              "(params: channels) or ranks"};
 }
 
+/// A kernel that begins before the one before it ends takes room on the GPU that another rank's kernel, for
+/// which that one waits, may need: so only where a rank has its GPU to itself. A single operation has none
+/// before it.
+bool may_overlap(const State& s, Mode mode) {
+    const Gpu& own = s.gpus[static_cast<std::size_t>(s.bootstrap.rank())];
+    return mode != Mode::isolated && own.overlaps && std::ranges::count(s.gpus, own.uuid, &Gpu::uuid) == 1;
+}
+
 ImageRequest image_request(const State& s, const CaseRequest& request, const Place& place) {
     return {
         .rank = s.bootstrap.rank(),
         .divisor = request.op == ReduceOp::avg ? static_cast<std::int32_t>(request.plan->members.size()) : 0,
         .min_part_bytes = request.copy_engines ? min_copied_bytes : min_part_bytes,
-        .first_number = s.options.first_number,
         .memory = place.connections};
 }
 
@@ -249,6 +264,8 @@ std::unique_ptr<Collective> make_interpreter(
             .slot_bytes = plan.request.slot_bytes,
             .threads = threads,
             .wait_ns = s.options.wait_ns,
+            .first_number = s.options.first_number,
+            .overlaps = may_overlap(s, request.mode),
             .counting = s.options.counting}
     );
 }

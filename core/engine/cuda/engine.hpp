@@ -65,6 +65,7 @@ struct Gpu {
     std::string name, uuid, pci_id;
     int multiprocessors = 0;
     bool memory_ops = false;  ///< its streams can wait for counters in memory
+    bool overlaps = false;    ///< its kernels can begin before the ones before them end
 };
 
 /// 13.0 is 13000; 0 where there is none.

@@ -36,7 +36,7 @@ std::int32_t low_latency_128_channels(std::int64_t chunk) {
 std::int32_t simple_channels(std::int64_t chunk) {
     if (chunk < (16 << 10)) return 1;
     if (chunk < (64 << 10)) return 16;
-    return chunk < (2 << 20) ? 32 : 64;
+    return chunk < (512 << 10) ? 32 : 64;
 }
 
 /// Four slices of a channel's part of a chunk hide the latency of a hop; larger slots than 512 KiB bring

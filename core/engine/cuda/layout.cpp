@@ -69,15 +69,12 @@ class ChannelImage {
         const std::int32_t rank = request_.rank;
         std::byte* peer = request_.memory[static_cast<std::size_t>(key.peer)];
         std::byte* own = request_.memory[static_cast<std::size_t>(rank)];
-        const auto slots = static_cast<std::uint64_t>(plan_.request.slots);
         End end;
         end.slots = key.sends ? peer + layout_.slots_at(key.peer, channel_, rank)
                               : own + layout_.slots_at(rank, channel_, key.peer);
         end.posts_to = reinterpret_cast<std::uint64_t*>(
             peer + layout_.counter_at(key.peer, channel_, {rank, !key.sends})
         );
-        end.count = request_.first_number;
-        end.position = static_cast<std::uint32_t>(request_.first_number % slots);
         end.peer = key.peer;
         return end;
     }
@@ -104,6 +101,7 @@ class ChannelImage {
         add_ports(program.sends(from), true, index, op.parts);
         records_.resize(whole(std::ssize(records_), image_.record_stride));
         ++count_;
+        parts_ += op.parts;
     }
 
     void add_ports(
@@ -133,6 +131,7 @@ class ChannelImage {
         ChannelHead head;
         head.ends = static_cast<std::int32_t>(ends_.size());
         head.records = count_;
+        head.parts = parts_;
         head.receiving_ends = static_cast<std::int32_t>(std::ranges::count(keys_, false, &EndKey::sends));
         std::vector<std::byte> bytes(static_cast<std::size_t>(image_.records_at));
         std::memcpy(bytes.data(), &head, sizeof(head));
@@ -150,7 +149,7 @@ class ChannelImage {
     const std::vector<EndKey>& keys_;
     std::vector<End> ends_;
     std::vector<std::byte> records_;
-    std::int32_t count_ = 0;
+    std::int32_t count_ = 0, parts_ = 0;
 };
 
 }  // namespace
@@ -218,6 +217,15 @@ Image make_image(const Plan& plan, const Layout& layout, const ImageRequest& req
         image.bytes.insert(image.bytes.end(), channel.begin(), channel.end());
     }
     return image;
+}
+
+void complete_rows(std::span<Row> rows, std::span<const RowInfo> infos) {
+    for (std::size_t i = 0, first = 0; i < rows.size(); ++i) {
+        if (infos[i].channel != infos[first].channel || infos[i].op != infos[first].op) first = i;
+        const Row op = rows[first];
+        const std::int64_t ready = rows[i].ready == 0 ? op.begin : rows[i].ready;
+        rows[i] = {op.begin, ready, ready, op.end, ready - op.begin, op.payload, op.wire};
+    }
 }
 
 }  // namespace ringscope::engine::cuda

@@ -3,8 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <utility>
+#include <span>
 #include <vector>
 
 #include "engine/collective.hpp"
@@ -65,11 +64,15 @@ struct Image {
     std::vector<RowInfo> rows;
 };
 
+/// Fills in what kernels of LL and LL128 leave out of the rows of one operation: the messages of an op begin
+/// and end together, and the first line of one that did not have to wait could go out at once. `rows` as in
+/// `infos`, each op's messages behind one another.
+void complete_rows(std::span<Row> rows, std::span<const RowInfo> infos);
+
 struct ImageRequest {
     std::int32_t rank = 0;
     std::int32_t divisor = 0;         ///< > 0: the finishing ops divide by it
     std::int64_t min_part_bytes = 1;  ///< a part shorter than this is not worth a flag of its own
-    std::uint64_t first_number = 0;   ///< messages that count as sent before; tests begin near a wrap
     std::vector<std::byte*> memory;   ///< of each rank, where connections lie, as this rank's GPU sees it
 };
 

@@ -11,7 +11,8 @@
 //   ChannelHead | End x ends | record x records
 //
 // so that its beginning comes into shared memory in one round of loads. A record is an Op with its Ports
-// behind it, padded to a fixed stride.
+// behind it, padded to a fixed stride. Nothing of it changes, so that a kernel may read it while the one
+// before still runs; how far the ends are lies apart.
 namespace ringscope::engine::cuda {
 
 inline constexpr int most_ports = 32;       ///< receives and sends of one op: one lane of a warp each
@@ -23,18 +24,21 @@ struct ChannelHead {
     std::int32_t ends = 0;
     std::int32_t records = 0;
     std::int32_t receiving_ends = 0;  ///< they come first
-    std::int32_t unused = 0;
+    std::int32_t parts = 0;           ///< of all records
 };
 
-/// This rank's end of a connection. Its counter lives on from one kernel to the next, so that a graph can be
-/// launched again.
+/// This rank's end of a connection.
 struct alignas(16) End {
     std::byte* slots = nullptr;         ///< in the receiver's memory
     std::uint64_t* posts_to = nullptr;  ///< the counter at the other rank that this end writes
-    std::uint64_t count = 0;            ///< slots that were posted or consumed before this kernel
-    std::uint32_t position = 0;         ///< count modulo the number of slots
     std::uint32_t total = 0;            ///< slots that one operation takes
     std::int32_t peer = 0;
+};
+
+/// How far an end is. It lives on from one kernel to the next, so that a graph can be launched again.
+struct alignas(16) EndState {
+    std::uint64_t count = 0;     ///< slots that were posted or consumed before this kernel
+    std::uint32_t position = 0;  ///< count modulo the number of slots
 };
 
 struct alignas(16) Op {
@@ -58,11 +62,16 @@ struct alignas(16) Port {
     std::uint32_t unused = 0;
 };
 
-static_assert(sizeof(ChannelHead) == 16 && sizeof(End) == 48 && sizeof(Op) == 48 && sizeof(Port) == 16);
+static_assert(
+    sizeof(ChannelHead) == 16 && sizeof(End) == 32 && sizeof(EndState) == 16 && sizeof(Op) == 48 &&
+    sizeof(Port) == 16
+);
 
-/// What a traced kernel keeps of one message; the host knows the rest by the row's number.
+/// What a traced kernel keeps of one message; the host knows the rest by the row's number. Kernels of LL and
+/// LL128 leave out what complete_rows() can tell.
 struct alignas(16) Row {
-    std::int64_t begin = 0, ready = 0, posted = 0, end = 0;  ///< ns of %globaltimer
+    std::int64_t begin = 0, ready = 0;  ///< ns of %globaltimer
+    std::int64_t posted = 0, end = 0;
     std::int64_t wait = 0;
     std::uint32_t payload = 0, wire = 0;  ///< bytes, as the copying loop moved them
 };
@@ -78,8 +87,9 @@ struct Stuck {
 struct Launch {
     const std::byte* input = nullptr;
     std::byte* output = nullptr;
-    std::byte* image = nullptr;           ///< of channel 0; the others follow
+    const std::byte* image = nullptr;     ///< of channel 0; the others follow
     std::int64_t image_stride = 0;        ///< bytes
+    EndState* states = nullptr;           ///< of channel 0's ends; the others follow
     const std::byte* counters = nullptr;  ///< of channel 0's ends, written by the other ranks
     std::int32_t ends = 0;                ///< of a channel, at most
     std::int32_t records_at = 0;          ///< offset of an image's records
@@ -89,6 +99,7 @@ struct Launch {
     std::int32_t reduction = 0;
     std::int32_t late_credits = 0;  ///< 1: two operations take no more slots of any connection than there are
     std::int32_t aligned = 0;       ///< 1: user buffers are aligned to 16 bytes
+    std::int32_t overlaps = 0;      ///< 1: may begin before the kernel before it ends
     std::uint32_t slots = 0;        ///< of every connection
     std::int64_t slot_bytes = 0;
     std::int64_t wait_ns = 0;

@@ -13,13 +13,21 @@ inline constexpr int image_bytes = sizeof(ChannelHead) + most_ends * sizeof(End)
 
 /// Records of a window, at least: an op with one port.
 inline constexpr int most_records = window_bytes / static_cast<int>(sizeof(Op) + sizeof(Port));
+/// Ports that the records of a window have room for, at most.
+inline constexpr int most_window_ports = window_bytes / static_cast<int>(sizeof(Port));
 
-/// What the threads of a block share: the beginning of the channel's image, a window of its records, and how
-/// far the other ends were when last looked at.
+__device__ inline int ports_of_record(const Launch& launch) {
+    return (launch.record_stride - static_cast<int>(sizeof(Op))) / static_cast<int>(sizeof(Port));
+}
+
+/// What the threads of a block share: the beginning of the channel's image with a window of its records, how
+/// far the ends are, and how far the other ends were when last looked at.
 struct alignas(16) Channel {
     std::byte image[image_bytes];
+    EndState states[most_ends];
     std::uint64_t seen[most_ends];
-    volatile int alive;  ///< 0 once a wait gave up: then nothing is waited for or moved any more
+    int must_prepare_again;  ///< what was prepared is of states that have changed since, or credits are short
+    volatile int alive;      ///< 0 once a wait gave up: then nothing is waited for or moved any more
 
     __device__ const ChannelHead& head() const { return *reinterpret_cast<const ChannelHead*>(image); }
     __device__ const End& end(int index) const {
@@ -32,10 +40,6 @@ __device__ inline const std::uint64_t* counter(const Launch& launch, int end) {
     return reinterpret_cast<const std::uint64_t*>(launch.counters + index * counter_stride);
 }
 
-__device__ inline End* own_ends(const Launch& launch) {
-    return reinterpret_cast<End*>(launch.image + blockIdx.x * launch.image_stride + sizeof(ChannelHead));
-}
-
 __device__ inline void copy_words(std::byte* to, const std::byte* from, int bytes, int thread, int threads) {
 #pragma unroll 1
     for (int i = thread; i < bytes / 16; i += threads) {
@@ -43,24 +47,83 @@ __device__ inline void copy_words(std::byte* to, const std::byte* from, int byte
     }
 }
 
-/// Image and counters come in one round of independent loads. The counters for the next kernel are known by
-/// then and are left at once, so that nothing has to be done at the end; after a wait that gave up they mean
-/// nothing.
-__device__ inline void open_channel(Channel& channel, const Launch& launch) {
+__device__ inline void load_image(Channel& channel, const Launch& launch, int thread, int threads) {
     const std::byte* image = launch.image + blockIdx.x * launch.image_stride;
-    const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
     copy_words(channel.image, image, launch.first_bytes, thread, threads);
-#pragma unroll 1
-    for (int i = thread; i < launch.ends; i += threads) channel.seen[i] = load_relaxed(counter(launch, i));
-    if (thread == 0) channel.alive = 1;
-    __syncthreads();
-#pragma unroll 1
-    for (int i = thread; i < channel.head().ends; i += threads) {
-        const End& end = channel.end(i);
-        End& kept = own_ends(launch)[i];
-        kept.count = end.count + end.total;
-        kept.position = (end.position + end.total) % launch.slots;
+    if (thread == 0) {
+        channel.alive = 1;
+        channel.must_prepare_again = 0;
     }
+}
+
+__device__ inline EndState* states_of(const Launch& launch) {
+    return launch.states + std::int64_t{blockIdx.x} * launch.ends;
+}
+
+/// Returns whether they are other ones than before.
+__device__ inline bool load_states(Channel& channel, const Launch& launch, int lane) {
+    bool changed = false;
+#pragma unroll 1
+    for (int i = lane; i < launch.ends; i += warp_size) {
+        const EndState state = states_of(launch)[i];
+        channel.seen[i] = load_relaxed(counter(launch, i));
+        changed = changed || state.count != channel.states[i].count;
+        channel.states[i] = state;
+    }
+    return changed;
+}
+
+/// Whether this operation's sends have not all a free slot yet.
+__device__ inline bool is_short_of_credits(const Channel& channel, const Launch& launch, int lane) {
+    bool lacks = false;
+#pragma unroll 1
+    for (int i = channel.head().receiving_ends + lane; i < channel.head().ends; i += warp_size) {
+        const std::uint64_t last = channel.states[i].count + channel.end(i).total;
+        lacks = lacks || last - channel.seen[i] > launch.slots;
+    }
+    return lacks;
+}
+
+/// The states for the next kernel are known by now and are left at once, so that nothing has to be done at
+/// the end; after a wait that gave up they mean nothing.
+__device__ inline void leave_states(const Channel& channel, const Launch& launch, int lane) {
+#pragma unroll 1
+    for (int i = lane; i < channel.head().ends; i += warp_size) {
+        const EndState& state = channel.states[i];
+        const std::uint32_t total = channel.end(i).total;
+        states_of(launch)[i] = {state.count + total, (state.position + total) % launch.slots};
+    }
+}
+
+/// Makes a block ready to play. Where kernels overlap, the program comes in and is prepared while the one
+/// before still runs; the states are guessed by what they are by then, which that one left at its beginning,
+/// and are looked at again when it has ended. The last warp cares for them, for it has the least to do.
+template <class Player, class Watch>
+__device__ void open_channel(Channel& channel, const Launch& launch, Player& player, Watch& watch) {
+    const int others = static_cast<int>(blockDim.x) - warp_size;
+    const int lane = static_cast<int>(threadIdx.x) - others;
+    if (lane < 0) {
+        load_image(channel, launch, static_cast<int>(threadIdx.x), others);
+    } else {
+        load_states(channel, launch, lane);
+    }
+    __syncthreads();
+    player.prepare(false);
+    await_previous_kernel();
+    if (lane < 0) {
+        player.prefetch();
+        watch.open(launch);
+    } else {
+        const bool changed = launch.overlaps != 0 && load_states(channel, launch, lane);
+        if (changed || is_short_of_credits(channel, launch, lane)) channel.must_prepare_again = 1;
+    }
+    __syncthreads();
+    let_next_kernel_begin();
+    if (channel.must_prepare_again != 0) {
+        player.prepare(true);
+        __syncthreads();
+    }
+    if (lane >= 0) leave_states(channel, launch, lane);
 }
 
 /// A record in the window: an op and, behind it, its ports.
@@ -76,6 +139,12 @@ struct Record {
     __device__ int port_count() const { return op.recvs + op.sends; }
 };
 
+/// Records of the window that begins with this one.
+__device__ inline int window_records(const Channel& channel, const Launch& launch, int first) {
+    const int left = channel.head().records - first;
+    return left < launch.window ? left : launch.window;
+}
+
 /// Brings the next records in. `barrier` holds the threads that play.
 template <class Barrier>
 __device__ void turn_window(
@@ -89,16 +158,19 @@ __device__ void turn_window(
     barrier();
 }
 
-/// Calls play(n) for one window after the other, with the number of its records.
-template <class Barrier, class Play>
+/// Calls play(n) for one window after the other, with the number of its records; before that prepare(n) for
+/// all but the first, which is prepared already.
+template <class Barrier, class Prepare, class Play>
 __device__ void for_each_window(
-    Channel& channel, const Launch& launch, int threads, Barrier barrier, Play play
+    Channel& channel, const Launch& launch, int threads, Barrier barrier, Prepare prepare, Play play
 ) {
-    const int records = channel.head().records;
 #pragma unroll 1
-    for (int first = 0; first < records; first += launch.window) {
-        const int count = records - first < launch.window ? records - first : launch.window;
-        if (first > 0) turn_window(channel, launch, first, count, threads, barrier);
+    for (int first = 0; first < channel.head().records; first += launch.window) {
+        const int count = window_records(channel, launch, first);
+        if (first > 0) {
+            turn_window(channel, launch, first, count, threads, barrier);
+            prepare(count);
+        }
         play(count);
     }
 }
@@ -108,14 +180,14 @@ __device__ inline std::byte* slot_of(
     const Channel& channel, const Launch& launch, const Port& port, int part
 ) {
     const End& end = channel.end(port.end);
-    std::uint32_t index = end.position + port.place + static_cast<std::uint32_t>(part);
+    std::uint32_t index = channel.states[port.end].position + port.place + static_cast<std::uint32_t>(part);
     while (index >= launch.slots) index -= launch.slots;
     return end.slots + index * launch.slot_bytes;
 }
 
 /// The number of that message on its connection, from 1.
 __device__ inline std::uint64_t number_of(const Channel& channel, const Port& port, int part) {
-    return channel.end(port.end).count + port.number + static_cast<std::uint64_t>(part) + 1;
+    return channel.states[port.end].count + port.number + static_cast<std::uint64_t>(part) + 1;
 }
 
 }  // namespace ringscope::engine::cuda

@@ -34,12 +34,12 @@ class Credits {
         return lacks;
     }
 
-    __device__ __noinline__ void await(const Record& record) {
+    __device__ __noinline__ void await(const Record& record, Row* row) {
         const int i = static_cast<int>(threadIdx.x);
         if (i >= record.op.recvs && i < record.port_count()) {
             const Port& port = record.ports[i];
             wait_for_counter(channel_, launch_, record.op, port, true, number(port));
-            watch_.credit_ready(i);
+            watch_.credit_ready(row, i);
         }
         __syncthreads();
     }
@@ -64,9 +64,10 @@ class Credits {
     }
 
     __device__ void release_previous() {
-        const int i = static_cast<int>(threadIdx.x);
+        // By the last warp, which has the least to do.
+        const int i = static_cast<int>(blockDim.x) - 1 - static_cast<int>(threadIdx.x);
         if (i >= channel_.head().receiving_ends) return;
-        store_relaxed(channel_.end(i).posts_to, channel_.end(i).count);
+        store_relaxed(channel_.end(i).posts_to, channel_.states[i].count);
     }
 
     Channel& channel_;

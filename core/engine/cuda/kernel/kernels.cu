@@ -64,9 +64,17 @@ void launch(
     const void* kernel, int blocks, int threads, const Launch& launch, const ringscope::cuda::Stream& stream
 ) {
     void* parameters[] = {const_cast<Launch*>(&launch)};
+    cudaLaunchAttribute overlap{};
+    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned int>(blocks));
+    config.blockDim = dim3(static_cast<unsigned int>(threads));
+    config.stream = stream.get();
+    config.attrs = &overlap;
+    config.numAttrs = launch.overlaps != 0 ? 1 : 0;
     ringscope::cuda::check(
-        cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), parameters, 0, stream.get()),
-        "cannot launch the interpreter kernel"
+        cudaLaunchKernelExC(&config, kernel, parameters), "cannot launch the interpreter kernel"
     );
 }
 

@@ -19,9 +19,9 @@ __global__ void __launch_bounds__(most_ll_threads, 1)
     __shared__ PlainOp plain_ops[most_records];
     __shared__ typename Watch::Board board;
     Watch watch{board, launch};
-    open_channel(channel, launch);
-    watch.opened(launch);
-    LowLatency<T, Watch>{channel, plain_ops, launch, watch}.play();
+    LowLatency<T, Watch> player{channel, plain_ops, launch, watch};
+    open_channel(channel, launch, player, watch);
+    player.play();
     watch.close(channel, launch);
 }
 
@@ -32,9 +32,9 @@ __global__ void __launch_bounds__(most_ll128_threads, 1)
     __shared__ LineWindow window;
     __shared__ typename Watch::Board board;
     Watch watch{board, launch};
-    open_channel(channel, launch);
-    watch.opened(launch);
-    LowLatency128<T, Watch>{channel, window, launch, watch}.play();
+    LowLatency128<T, Watch> player{channel, window, launch, watch};
+    open_channel(channel, launch, player, watch);
+    player.play();
     watch.close(channel, launch);
 }
 
@@ -45,10 +45,9 @@ __global__ void __launch_bounds__(most_simple_threads + warp_size, 1)
     __shared__ Handover handover;
     __shared__ typename Watch::Board board;
     Watch watch{board, launch};
-    Simple<T, Watch>::open(handover);
-    open_channel(channel, launch);
-    watch.opened(launch);
-    Simple<T, Watch>{channel, handover, launch, watch}.play();
+    Simple<T, Watch> player{channel, handover, launch, watch};
+    open_channel(channel, launch, player, watch);
+    player.play();
     watch.close(channel, launch);
 }
 

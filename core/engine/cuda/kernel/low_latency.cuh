@@ -13,7 +13,8 @@ namespace ringscope::engine::cuda {
 struct alignas(16) PlainOp {
     const uint4* from;
     uint4* to;
-    std::int64_t at;  ///< bytes into the user's buffers
+    const uint2* local;
+    uint2* output;
     std::uint32_t received_flag, sent_flag;
     std::int32_t lines;
     std::uint32_t traits;  ///< of OpTrait
@@ -25,7 +26,6 @@ enum OpTrait : std::uint32_t {
     sends = 4,
     adds_local = 8,
     stores = 16,
-    from_output = 32,
     lacks_credit = 64,  ///< by the counters as they were seen when it was worked out
     is_near_wrap = 128
 };
@@ -46,10 +46,26 @@ class LowLatency {
           watch_{watch},
           credits_{channel, launch, watch} {}
 
+    /// The first window.
+    __device__ void prepare(bool know_credits) {
+        prepare(window_records(channel_, launch_, 0), know_credits);
+    }
+
+    /// The user's part of the first op, so that it is on its way while the states are looked at.
+    __device__ void prefetch() {
+        const PlainOp& op = plain_ops_[0];
+        const int line = static_cast<int>(threadIdx.x);
+        if ((op.traits & adds_local) != 0 && line < op.lines) prefetch_user(op.local + line);
+    }
+
     __device__ void play() {
         credits_.open();
         for_each_window(
             channel_, launch_, static_cast<int>(blockDim.x), [] { __syncthreads(); },
+            [&](int records) {
+                prepare(records, true);
+                __syncthreads();
+            },
             [&](int records) { play_window(records); }
         );
     }
@@ -59,24 +75,30 @@ class LowLatency {
 
     __device__ void play_window(int records) {
 #pragma unroll 1
-        for (int i = static_cast<int>(threadIdx.x); i < records; i += static_cast<int>(blockDim.x)) {
-            plain_ops_[i] = work_out(Record::at(channel_, launch_, i));
-        }
-        __syncthreads();
-#pragma unroll 1
         for (int i = 0; i < records; ++i) play_op(Record::at(channel_, launch_, i), plain_ops_[i]);
+    }
+
+    __device__ void prepare(int records, bool know_credits) {
+#pragma unroll 1
+        for (int i = static_cast<int>(threadIdx.x); i < records; i += static_cast<int>(blockDim.x)) {
+            const Record record = Record::at(channel_, launch_, i);
+            PlainOp op = work_out(record);
+            if (know_credits && credits_.lack(record)) op.traits |= lacks_credit;
+            plain_ops_[i] = op;
+        }
     }
 
     __device__ PlainOp work_out(const Record& record) const {
         const Op& op = record.op;
         PlainOp out{};
-        out.traits = (credits_.lack(record) ? lacks_credit : 0) | (must_clean(record) ? is_near_wrap : 0);
+        out.traits = must_clean(record) ? is_near_wrap : 0;
+        out.lines = static_cast<std::int32_t>((op.size + 7) / 8);
         if (op.recvs > 1 || op.sends > 1 || op.size % 8 != 0 || op.divisor > 0 || launch_.aligned == 0)
             return out;
-        out.traits |= plain | (op.store ? stores : 0) | (op.local_at >= 0 ? adds_local : 0) |
-                      (op.local_is_output ? from_output : 0);
-        out.at = op.begin;
-        out.lines = static_cast<std::int32_t>(op.size / 8);
+        out.traits |= plain | (op.store ? stores : 0) | (op.local_at >= 0 ? adds_local : 0);
+        out.local =
+            reinterpret_cast<const Pack*>((op.local_is_output ? launch_.output : launch_.input) + op.begin);
+        out.output = reinterpret_cast<Pack*>(launch_.output + op.begin);
         if (op.recvs == 1) {
             const Port& port = record.ports[0];
             out.from = reinterpret_cast<const uint4*>(slot_of(channel_, launch_, port, 0));
@@ -93,31 +115,29 @@ class LowLatency {
     }
 
     __device__ void play_op(const Record& record, const PlainOp& plain_op) {
-        const std::int64_t begin = watch_.begin(record);
-        if (plain_op.traits & lacks_credit) credits_.await(record);
+        Row* row = watch_.begin(record.op, plain_op.lines * static_cast<int>(sizeof(uint4)));
+        if (plain_op.traits & lacks_credit) credits_.await(record, row);
         if (plain_op.traits & plain) {
-            move_plain(record, plain_op);
+            move_plain(record, plain_op, row);
         } else {
-            move(record);
+            move(record, plain_op.lines, row);
         }
         if (plain_op.traits & is_near_wrap) clean(record);
         credits_.give_back(record);
-        watch_.end(record, begin, (record.op.size + 7) / 8 * 16, channel_.alive != 0);
+        watch_.end(row);
     }
 
-    __device__ void move_plain(const Record& record, const PlainOp& op) {
+    __device__ void move_plain(const Record& record, const PlainOp& op, Row* row) {
         const std::uint32_t traits = op.traits;
-        const std::byte* local = (traits & from_output ? launch_.output : launch_.input) + op.at;
-        std::byte* output = launch_.output + op.at;
         const int lines = op.lines;
 #pragma unroll 1
         for (int line = static_cast<int>(threadIdx.x); line < lines; line += static_cast<int>(blockDim.x)) {
             Pack pack{};
-            if (traits & adds_local) pack = reinterpret_cast<const Pack*>(local)[line];
+            if (traits & adds_local) pack = op.local[line];
             if (traits & receives) {
                 uint4 v = load_slot(op.from + line);
                 if (!has_flag(v, op.received_flag) && !await_line(record, op, line, v)) return;
-                watch_.data_ready(0, line);
+                watch_.data_ready(row, 0, line);
                 const Pack received = make_uint2(v.x, v.z);
                 pack = traits & adds_local ? added(received, pack) : received;
             }
@@ -125,7 +145,7 @@ class LowLatency {
                 store_line(op.to + line, make_uint4(pack.x, op.sent_flag, pack.y, op.sent_flag));
                 watch_.stored(record.ports[record.op.recvs], sizeof(uint4));
             }
-            if (traits & stores) reinterpret_cast<Pack*>(output)[line] = pack;
+            if (traits & stores) op.output[line] = pack;
         }
     }
 
@@ -154,19 +174,18 @@ class LowLatency {
     }
 
     /// Any op: more peers, lines in part, buffers that are not aligned.
-    __device__ __noinline__ void move(const Record& record) {
+    __device__ __noinline__ void move(const Record& record, int lines, Row* row) {
         if (channel_.alive == 0) return;
         const Op& op = record.op;
-        const auto lines = static_cast<int>((op.size + 7) / 8);
 #pragma unroll 1
         for (int line = static_cast<int>(threadIdx.x); line < lines; line += static_cast<int>(blockDim.x)) {
             const auto left = static_cast<int>(op.size) - 8 * line;
-            if (!move_line(record, line, left < 8 ? left : 8)) return;
+            if (!move_line(record, line, left < 8 ? left : 8, row)) return;
         }
     }
 
     /// The user's side is loaded before the wait for the peer's, so that both are on their way together.
-    __device__ bool move_line(const Record& record, int line, int bytes) {
+    __device__ bool move_line(const Record& record, int line, int bytes, Row* row) {
         const Op& op = record.op;
         const bool aligned = launch_.aligned != 0;
         const std::int64_t at = op.begin + std::int64_t{8} * line;
@@ -176,7 +195,7 @@ class LowLatency {
             own = load_user<T, Pack>(local + at, bytes, aligned);
         }
         Pack result{};
-        if (!combine(record, line, own, result)) return false;
+        if (!combine(record, line, own, result, row)) return false;
 #pragma unroll 1
         for (int i = op.recvs; i < record.port_count(); ++i) put(record.ports[i], line, result);
         if (op.store) store_user<T>(launch_.output + at, result, bytes, aligned);
@@ -184,14 +203,14 @@ class LowLatency {
     }
 
     /// Sources in the order of summation: received, and the own contribution at its place.
-    __device__ bool combine(const Record& record, int line, const Pack& own, Pack& result) {
+    __device__ bool combine(const Record& record, int line, const Pack& own, Pack& result, Row* row) {
         const Op& op = record.op;
         const int sources = op.recvs + (op.local_at >= 0 ? 1 : 0);
         Wide<T, Pack> sum;
 #pragma unroll 1
         for (int s = 0, received = 0; s < sources; ++s) {
             result = own;
-            if (s != op.local_at && !take(record, received++, line, result)) return false;
+            if (s != op.local_at && !take(record, received++, line, result, row)) return false;
             if (s == 0) {
                 sum = Wide<T, Pack>::of(result);
             } else {
@@ -202,7 +221,7 @@ class LowLatency {
         return true;
     }
 
-    __device__ bool take(const Record& record, int i, int line, Pack& pack) {
+    __device__ bool take(const Record& record, int i, int line, Pack& pack, Row* row) {
         const Port& port = record.ports[i];
         const auto* from = reinterpret_cast<const uint4*>(slot_of(channel_, launch_, port, 0)) + line;
         const auto flag = static_cast<std::uint32_t>(number(port));
@@ -214,7 +233,7 @@ class LowLatency {
             };
             if (!wait_until(look_again, channel_, launch_, record.op, port, false)) return false;
         }
-        watch_.data_ready(i, line);
+        watch_.data_ready(row, i, line);
         pack = make_uint2(v.x, v.z);
         return true;
     }

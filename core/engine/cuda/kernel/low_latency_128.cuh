@@ -13,14 +13,9 @@ struct LineWindow {
         Words* slot;
         std::uint64_t flag;
     };
-    static constexpr int most_messages = window_bytes / static_cast<int>(sizeof(Port));
 
-    Message messages[most_messages];  ///< as many per record as there is room for ports
+    Message messages[most_window_ports];  ///< as many per record as there is room for ports
     bool lacks_credit[most_records];
-
-    __device__ static int ports_of(const Launch& launch) {
-        return (launch.record_stride - static_cast<int>(sizeof(Op))) / static_cast<int>(sizeof(Port));
-    }
 };
 
 /// Protocol LL128: lines of 120 bytes of payload and a flag, of which eight lanes move one (line_128.hpp). It
@@ -39,10 +34,20 @@ class LowLatency128 {
           watch_{watch},
           credits_{channel, launch, watch} {}
 
+    /// The first window.
+    __device__ void prepare(bool know_credits) {
+        prepare(window_records(channel_, launch_, 0), know_credits);
+    }
+    __device__ void prefetch() {}
+
     __device__ void play() {
         credits_.open();
         for_each_window(
             channel_, launch_, static_cast<int>(blockDim.x), [] { __syncthreads(); },
+            [&](int records) {
+                prepare(records, true);
+                __syncthreads();
+            },
             [&](int records) { play_window(records); }
         );
     }
@@ -60,21 +65,19 @@ class LowLatency128 {
     __device__ static LineLane line_lane() { return {lane() % lanes_of_line}; }
 
     __device__ void play_window(int records) {
-        work_out(records);
-        __syncthreads();
-        const int ports = LineWindow::ports_of(launch_);
 #pragma unroll 1
         for (int i = 0; i < records; ++i) {
-            play_op(Record::at(channel_, launch_, i), window_.messages + i * ports, window_.lacks_credit[i]);
+            const Message* messages = window_.messages + i * ports_of_record(launch_);
+            play_op(Record::at(channel_, launch_, i), messages, window_.lacks_credit[i]);
         }
     }
 
-    __device__ void work_out(int records) {
-        const int ports = LineWindow::ports_of(launch_);
+    __device__ void prepare(int records, bool know_credits) {
+        const int ports = ports_of_record(launch_);
 #pragma unroll 1
         for (int i = static_cast<int>(threadIdx.x); i < records; i += static_cast<int>(blockDim.x)) {
             const Record record = Record::at(channel_, launch_, i);
-            window_.lacks_credit[i] = credits_.lack(record);
+            window_.lacks_credit[i] = know_credits && credits_.lack(record);
 #pragma unroll 1
             for (int p = 0; p < record.port_count(); ++p) {
                 const Port& port = record.ports[p];
@@ -85,20 +88,27 @@ class LowLatency128 {
         }
     }
 
+    /// An op of the window.
+    struct Playing {
+        const Record record;
+        const Message* messages;  ///< of its ports
+        Row* row;                 ///< of its trace
+    };
+
     __device__ void play_op(const Record& record, const Message* messages, bool lacks_credit) {
-        const std::int64_t begin = watch_.begin(record);
-        if (lacks_credit) credits_.await(record);
-        move(record, messages);
+        const auto lines = static_cast<int>((record.op.size + line_128_payload - 1) / line_128_payload);
+        Row* row = watch_.begin(record.op, lines * line_128_bytes);
+        if (lacks_credit) credits_.await(record, row);
+        move({record, messages, row});
         credits_.give_back(record);
-        const std::int64_t lines = (record.op.size + line_128_payload - 1) / line_128_payload;
-        watch_.end(record, begin, lines * line_128_bytes, channel_.alive != 0);
+        watch_.end(row);
     }
 
     /// A turn is what the pairs of a warp's lanes hold. Whatever the op, a byte of a message belongs to the
     /// same lane, so that an op may read what an earlier one stored in the output.
-    __device__ void move(const Record& record, const Message* messages) {
+    __device__ void move(const Playing& playing) {
         if (__any_sync(whole_warp, channel_.alive == 0)) return;
-        const Op& op = record.op;
+        const Op& op = playing.record.op;
         const bool plain =
             op.recvs <= 1 && op.divisor == 0 && launch_.aligned != 0 && op.size % sizeof(Words) == 0;
         const auto turns = static_cast<int>((op.size + turn_payload - 1) / turn_payload);
@@ -106,7 +116,7 @@ class LowLatency128 {
 #pragma unroll 1
         for (int turn = warp(); turn < turns; turn += warps) {
             const Place place = place_of(op, turn);
-            const bool done = plain ? move_plain(record, messages, place) : move_any(record, messages, place);
+            const bool done = plain ? move_plain(playing, place) : move_any(playing, place);
             if (!done) return;
         }
     }
@@ -153,19 +163,20 @@ class LowLatency128 {
 
     // Ops of one receive or none, in whole units of aligned buffers
 
-    __device__ bool move_plain(const Record& record, const Message* messages, const Place& place) {
+    __device__ bool move_plain(const Playing& playing, const Place& place) {
+        const Record& record = playing.record;
         const Op& op = record.op;
         Words units[pairs][2];
         // The user's side is loaded before the wait for the peer's, so that both are on their way together.
         if (op.local_at >= 0) load_plain(local(op) + place.at, place, units);
         if (op.recvs == 1) {
             Words received[pairs][2];
-            if (!take<pairs>(record, 0, messages[0], place, received)) return false;
+            if (!take<pairs>(playing, 0, place, received)) return false;
             merge(received, op.local_at >= 0, units);
         }
 #pragma unroll 1
         for (int i = op.recvs; i < record.port_count(); ++i) {
-            put<pairs>(record.ports[i], messages[i], place, units);
+            put<pairs>(record.ports[i], playing.messages[i], place, units);
         }
         if (op.store) store_plain(output(op) + place.at, place, units);
         return true;
@@ -214,15 +225,16 @@ class LowLatency128 {
 
     // Any op: more peers, an avg's end, buffers that are not aligned, a message that ends within a unit
 
-    __device__ bool move_any(const Record& record, const Message* messages, const Place& place) {
+    __device__ bool move_any(const Playing& playing, const Place& place) {
 #pragma unroll 1
         for (int p = 0; p < pairs; ++p) {
-            if (!move_pair(record, messages, moved(place, p))) return false;
+            if (!move_pair(playing, moved(place, p))) return false;
         }
         return true;
     }
 
-    __device__ bool move_pair(const Record& record, const Message* messages, const Place& place) {
+    __device__ bool move_pair(const Playing& playing, const Place& place) {
+        const Record& record = playing.record;
         const Op& op = record.op;
         const bool aligned = launch_.aligned != 0;
         Words own[1][2]{}, result[1][2];
@@ -232,10 +244,10 @@ class LowLatency128 {
             const std::byte* from = local(op) + place.at + unit_at(0, row);
             own[0][row] = load_user<T, Words>(from, unit_bytes(place, 0, row), aligned);
         }
-        if (!combine(record, messages, place, own, result)) return false;
+        if (!combine(playing, place, own, result)) return false;
 #pragma unroll 1
         for (int i = op.recvs; i < record.port_count(); ++i) {
-            put<1>(record.ports[i], messages[i], place, result);
+            put<1>(record.ports[i], playing.messages[i], place, result);
         }
 #pragma unroll
         for (int row = 0; row < 2; ++row) {
@@ -248,10 +260,9 @@ class LowLatency128 {
 
     /// Sources in the order of summation: received, and the own contribution at its place.
     __device__ bool combine(
-        const Record& record, const Message* messages, const Place& place, const Words (&own)[1][2],
-        Words (&result)[1][2]
+        const Playing& playing, const Place& place, const Words (&own)[1][2], Words (&result)[1][2]
     ) {
-        const Op& op = record.op;
+        const Op& op = playing.record.op;
         const int sources = op.recvs + (op.local_at >= 0 ? 1 : 0);
         Wide<T, Words> sum[2];
 #pragma unroll 1
@@ -259,7 +270,7 @@ class LowLatency128 {
             result[0][0] = own[0][0];
             result[0][1] = own[0][1];
             if (s != op.local_at) {
-                if (!take<1>(record, received, messages[received], place, result)) return false;
+                if (!take<1>(playing, received, place, result)) return false;
                 ++received;
             }
 #pragma unroll
@@ -282,9 +293,9 @@ class LowLatency128 {
     /// The lanes with the flags look, and all go on when all flags are there. What was loaded with them may
     /// still be older than they, for lanes load one after the other: so the data are loaded once more.
     template <int n>
-    __device__ bool take(
-        const Record& record, int i, const Message& message, const Place& place, Words (&units)[n][2]
-    ) {
+    __device__ bool take(const Playing& playing, int i, const Place& place, Words (&units)[n][2]) {
+        const Record& record = playing.record;
+        const Message& message = playing.messages[i];
         Words parts[n][2];
         const auto arrived = [&] {
             load_parts<n>(message, place, parts);
@@ -292,7 +303,7 @@ class LowLatency128 {
         };
         __syncwarp();
         if (!wait_as_warp(arrived, channel_, launch_, record.op, record.ports[i])) return false;
-        watch_.data_ready(i, place.part);
+        watch_.data_ready(playing.row, i, place.part);
         __syncwarp();
         load_parts<n>(message, place, parts);
 #pragma unroll

@@ -17,6 +17,24 @@ __device__ inline std::int64_t global_ns() {
     return now;
 }
 
+/// Until all that the kernel before wrote is there. Both are for kernels that were launched to begin before
+/// the one before them ends, and nothing for others.
+__device__ inline void await_previous_kernel() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+__device__ inline void let_next_kernel_begin() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/// Brings what lies there into the L1 cache: a load that nothing waits for.
+__device__ inline void prefetch_user(const uint2* from) {
+    asm volatile("{.reg .u32 unused<2>; ld.global.v2.u32 {unused0, unused1}, [%0];}" ::"l"(from) : "memory");
+}
+
 /// A counter that another rank posts: what was written before the post is seen by what follows.
 __device__ inline std::uint64_t load_acquire(const std::uint64_t* counter) {
     std::uint64_t value;

@@ -9,18 +9,17 @@ namespace ringscope::engine::cuda {
 
 inline constexpr int posts_in_flight = 4;  ///< parts that wait for their fence while the next is copied
 
-/// A part's counters to post, one lane each: what the copying warps hand to the posting warp.
+/// A part's counters to post, one lane each.
 struct Posts {
     std::uint64_t* counter[warp_size];  ///< null: this lane has none
     std::uint64_t value[warp_size];
-    int sends;  ///< whether any of them announces data, which takes a fence
+    int sends;  ///< how many of them announce data, which takes a fence
 };
 
+/// What the copying warps hand to the posting warp: while they go on to the next parts, it posts these.
 struct Handover {
     Posts posts[posts_in_flight];
-    unsigned int copied;           ///< warps that are done, over all parts
     volatile unsigned int posted;  ///< parts that are posted
-    volatile int parts;            ///< of the whole program, once it is known; until then -1
     std::byte* slots[2][most_ports];
 };
 
@@ -32,13 +31,11 @@ class Simple {
     __device__ Simple(Channel& channel, Handover& handover, const Launch& launch, Watch& watch)
         : channel_{channel}, handover_{handover}, launch_{launch}, watch_{watch} {}
 
-    /// Before the block's first barrier.
-    __device__ static void open(Handover& handover) {
+    __device__ void prepare(bool) {
         if (threadIdx.x != 0) return;
-        handover.copied = 0;
-        handover.posted = 0;
-        handover.parts = -1;
+        handover_.posted = 0;
     }
+    __device__ void prefetch() {}
 
     __device__ void play() {
         if (thread() < workers()) {
@@ -57,12 +54,24 @@ class Simple {
     __device__ static int workers() { return static_cast<int>(blockDim.x) - warp_size; }
     __device__ static void barrier() { asm volatile("barrier.sync 1, %0;" ::"r"(workers()) : "memory"); }
 
+    // A part is copied when all copying warps have come to the barrier of its place, which the posting warp
+    // waits at; none comes to it twice, for a place is free only when its part is posted.
+    __device__ static int barrier_of(unsigned int place) { return 2 + static_cast<int>(place); }
+    __device__ static void announce_copied(unsigned int place) {
+        asm volatile("barrier.arrive %0, %1;" ::"r"(barrier_of(place)), "r"(static_cast<int>(blockDim.x))
+                     : "memory");
+    }
+    __device__ static void await_copied(unsigned int place) {
+        asm volatile("barrier.sync %0, %1;" ::"r"(barrier_of(place)), "r"(static_cast<int>(blockDim.x))
+                     : "memory");
+    }
+
     // The copying warps
 
     __device__ void copy() {
         unsigned int part_number = 0;
         for_each_window(
-            channel_, launch_, workers(), [] { barrier(); },
+            channel_, launch_, workers(), [] { barrier(); }, [](int) {},
             [&](int records) {
 #pragma unroll 1
                 for (int i = 0; i < records; ++i) {
@@ -72,25 +81,18 @@ class Simple {
                 }
             }
         );
-        if (thread() == 0) handover_.parts = static_cast<int>(part_number);
     }
 
     __device__ void copy_part(const Record& record, int part, unsigned int part_number) {
         const int parity = static_cast<int>(part_number % 2);
+        const unsigned int place = part_number % posts_in_flight;
         if (thread() < warp_size) {
-            if (part == 0) watch_.begin_parts();
-            prepare_ports(record, part, parity);
+            await_place(part_number);
+            prepare_ports(record, part, parity, place);
         }
         barrier();
-        const Range range = part_of(record.op, part);
-        if (channel_.alive != 0) move(record, range, handover_.slots[parity]);
-        if (thread() < warp_size) hand_over(record, part, part_number, range.size);
-        __syncwarp();
-        // Release: the posting warp sees what this one stored.
-        if (lane() == 0) {
-            __threadfence_block();
-            atomicAdd_block(&handover_.copied, 1u);
-        }
+        if (channel_.alive != 0) move(record, part_of(record.op, part), handover_.slots[parity]);
+        announce_copied(place);
     }
 
     struct Range {
@@ -106,29 +108,29 @@ class Simple {
         return {op.begin + begin * 16, (each + (part < odd ? 1 : 0)) * 16 + tail};
     }
 
-    /// One lane of the first warp per message: waits, and says where the part lies.
-    __device__ void prepare_ports(const Record& record, int part, int parity) {
-        if (lane() < record.port_count()) {
-            const Port& port = record.ports[lane()];
-            const bool for_credit = lane() >= record.op.recvs;
-            watch_.part_begin();
-            wait_for_counter(channel_, launch_, record.op, port, for_credit, number_of(channel_, port, part));
-            watch_.part_ready(part);
-            handover_.slots[parity][lane()] = slot_of(channel_, launch_, port, part);
-        }
-        __syncwarp();
-    }
-
     /// Waits until the posting warp is done with the place, which it is but for a fence that takes very long.
-    __device__ void hand_over(const Record& record, int part, unsigned int part_number, std::int64_t bytes) {
+    __device__ void await_place(unsigned int part_number) {
         while (part_number - handover_.posted >= posts_in_flight && channel_.alive != 0) {
         }
-        Posts& posts = handover_.posts[part_number % posts_in_flight];
-        const bool used = lane() < record.port_count();
-        posts.counter[lane()] = used ? channel_.end(record.ports[lane()].end).posts_to : nullptr;
-        posts.value[lane()] = used ? number_of(channel_, record.ports[lane()], part) : 0;
+    }
+
+    /// One lane of the first warp per message: waits, says where the part lies, and what is to be posted when
+    /// it has been copied.
+    __device__ void prepare_ports(const Record& record, int part, int parity, unsigned int place) {
+        Posts& posts = handover_.posts[place];
+        posts.counter[lane()] = nullptr;
         if (lane() == 0) posts.sends = record.op.sends;
-        watch_.hand_over(record, part, part_number % posts_in_flight, bytes);
+        watch_.part_begin(part, place);
+        if (lane() < record.port_count()) {
+            const Port& port = record.ports[lane()];
+            const std::uint64_t number = number_of(channel_, port, part);
+            posts.counter[lane()] = channel_.end(port.end).posts_to;
+            posts.value[lane()] = number;
+            handover_.slots[parity][lane()] = slot_of(channel_, launch_, port, part);
+            wait_for_counter(channel_, launch_, record.op, port, lane() >= record.op.recvs, number);
+            watch_.part_ready(record.op, part, place);
+        }
+        __syncwarp();
     }
 
     // Moving a part
@@ -137,11 +139,11 @@ class Simple {
         const Op& op = record.op;
         const int sources = op.recvs + (op.local_at >= 0 ? 1 : 0);
         const bool plain = launch_.aligned != 0 && (op.divisor == 0 || sources == 2);
-        std::int64_t done = 0;
+        int done = 0;
         if (plain && sources == 1) done = copy_packs(record, range, slots);
         if (plain && sources == 2 && op.recvs == 1) done = reduce_packs(record, range, slots);
 #pragma unroll 1
-        for (std::int64_t i = done + thread(); i * 16 < range.size; i += workers()) {
+        for (int i = done + thread(); std::int64_t{i} * 16 < range.size; i += workers()) {
             move_pack(record, range, slots, i);
         }
     }
@@ -150,43 +152,54 @@ class Simple {
         return op.local_is_output ? launch_.output : launch_.input;
     }
 
-    /// Packs that whole rounds of all threads cover.
-    __device__ static std::int64_t whole_rounds(Range range) {
-        const std::int64_t round = std::int64_t{unroll} * workers();
-        return range.size / 16 / round * round;
-    }
+    /// What of a part a thread moves at a time: every workers()-th pack, `unroll` of them, fewer at the end.
+    struct Round {
+        int first, packs;
+        __device__ bool has(int u) const { return first + u * workers() < packs; }
+        __device__ int at(int u) const { return first + u * workers(); }
+    };
 
-    __device__ std::int64_t copy_packs(const Record& record, Range range, std::byte* const* slots) {
-        const bool received = record.op.recvs == 1;
-        const auto* from =
-            reinterpret_cast<const Pack*>(received ? slots[0] : local(record.op) + range.begin);
-        const std::int64_t packs = whole_rounds(range), stride = workers();
+    /// Calls play(round) for all whole packs of a part; returns how many there are.
+    template <class Play>
+    __device__ static int for_each_round(Range range, Play play) {
+        const int packs = static_cast<int>(range.size / static_cast<int>(sizeof(Pack)));
 #pragma unroll 1
-        for (std::int64_t i = thread(); i < packs; i += unroll * stride) {
-            Pack v[unroll];
-            if (received) {
-#pragma unroll
-                for (int u = 0; u < unroll; ++u) v[u] = load_slot(from + i + u * stride);
-            } else {
-#pragma unroll
-                for (int u = 0; u < unroll; ++u) v[u] = from[i + u * stride];
-            }
-            store_packs(record, range, slots, i, v);
-        }
+        for (int i = thread(); i < packs; i += unroll * workers()) play(Round{i, packs});
         return packs;
     }
 
-    __device__ std::int64_t reduce_packs(const Record& record, Range range, std::byte* const* slots) {
-        const auto* received = reinterpret_cast<const Pack*>(slots[0]);
-        const auto* own = reinterpret_cast<const Pack*>(local(record.op) + range.begin);
-        const std::int64_t packs = whole_rounds(range), stride = workers();
-#pragma unroll 1
-        for (std::int64_t i = thread(); i < packs; i += unroll * stride) {
+    __device__ static void load_received(const std::byte* from, const Round& round, Pack (&v)[unroll]) {
+#pragma unroll
+        for (int u = 0; u < unroll; ++u) {
+            if (round.has(u)) v[u] = load_slot(reinterpret_cast<const Pack*>(from) + round.at(u));
+        }
+    }
+    __device__ static void load_own(const std::byte* from, const Round& round, Pack (&v)[unroll]) {
+#pragma unroll
+        for (int u = 0; u < unroll; ++u) {
+            if (round.has(u)) v[u] = reinterpret_cast<const Pack*>(from)[round.at(u)];
+        }
+    }
+
+    __device__ int copy_packs(const Record& record, Range range, std::byte* const* slots) {
+        const std::byte* own = local(record.op) + range.begin;
+        return for_each_round(range, [&](const Round& round) {
+            Pack v[unroll];
+            if (record.op.recvs == 1) {
+                load_received(slots[0], round, v);
+            } else {
+                load_own(own, round, v);
+            }
+            store_packs(record, range, slots, round, v);
+        });
+    }
+
+    __device__ int reduce_packs(const Record& record, Range range, std::byte* const* slots) {
+        const std::byte* own = local(record.op) + range.begin;
+        return for_each_round(range, [&](const Round& round) {
             Pack v[unroll], w[unroll];
-#pragma unroll
-            for (int u = 0; u < unroll; ++u) v[u] = load_slot(received + i + u * stride);
-#pragma unroll
-            for (int u = 0; u < unroll; ++u) w[u] = own[i + u * stride];
+            load_received(slots[0], round, v);
+            load_own(own, round, w);
             with_reduction<T>(launch_.reduction, record.op.divisor, [&](auto operation, const auto& finish) {
 #pragma unroll
                 for (int u = 0; u < unroll; ++u) {
@@ -195,36 +208,38 @@ class Simple {
                     v[u] = sum.finished_by(finish);
                 }
             });
-            store_packs(record, range, slots, i, v);
+            store_packs(record, range, slots, round, v);
+        });
+    }
+
+    __device__ static void store(std::byte* to, const Round& round, const Pack (&v)[unroll]) {
+#pragma unroll
+        for (int u = 0; u < unroll; ++u) {
+            if (round.has(u)) reinterpret_cast<Pack*>(to)[round.at(u)] = v[u];
         }
-        return packs;
     }
 
     __device__ void store_packs(
-        const Record& record, Range range, std::byte* const* slots, std::int64_t i, const Pack (&v)[unroll]
+        const Record& record, Range range, std::byte* const* slots, const Round& round,
+        const Pack (&v)[unroll]
     ) {
-        const std::int64_t stride = workers();
 #pragma unroll 1
         for (int port = record.op.recvs; port < record.port_count(); ++port) {
-            auto* to = reinterpret_cast<Pack*>(slots[port]);
-#pragma unroll
-            for (int u = 0; u < unroll; ++u) to[i + u * stride] = v[u];
-            watch_.stored(record.ports[port], unroll * sizeof(Pack));
+            store(slots[port], round, v);
+            for (int u = 0; u < unroll; ++u) watch_.stored(record.ports[port], round.has(u) ? 16 : 0);
         }
-        if (!record.op.store) return;
-        auto* out = reinterpret_cast<Pack*>(launch_.output + range.begin);
-#pragma unroll
-        for (int u = 0; u < unroll; ++u) out[i + u * stride] = v[u];
+        if (record.op.store) store(launch_.output + range.begin, round, v);
     }
 
     /// Any op, one pack: more sources, unaligned buffers, and the rest of a part, down to its last bytes.
-    __device__ void move_pack(const Record& record, Range range, std::byte* const* slots, std::int64_t i) {
+    __device__ void move_pack(const Record& record, Range range, std::byte* const* slots, int i) {
         const Op& op = record.op;
-        const std::int64_t left = range.size - 16 * i;
+        const std::int64_t left = range.size - std::int64_t{16} * i;
         const int bytes = left < 16 ? static_cast<int>(left) : 16;
         const bool aligned = launch_.aligned != 0;
         const auto source = [&](int s) {
-            if (s == op.local_at) return load_user<T, Pack>(local(op) + range.begin + 16 * i, bytes, aligned);
+            if (s == op.local_at)
+                return load_user<T, Pack>(local(op) + range.begin + std::int64_t{16} * i, bytes, aligned);
             const int port = op.local_at >= 0 && s > op.local_at ? s - 1 : s;
             return load_slot(reinterpret_cast<const Pack*>(slots[port]) + i);
         };
@@ -238,42 +253,32 @@ class Simple {
         }
 #pragma unroll 1
         for (int port = op.recvs; port < record.port_count(); ++port) {
-            store_user<T>(slots[port] + 16 * i, result, bytes, true);
+            store_user<T>(slots[port] + std::int64_t{16} * i, result, bytes, true);
             watch_.stored(record.ports[port], bytes);
         }
-        if (op.store) store_user<T>(launch_.output + range.begin + 16 * i, result, bytes, aligned);
+        if (op.store)
+            store_user<T>(launch_.output + range.begin + std::int64_t{16} * i, result, bytes, aligned);
     }
 
     // The posting warp
 
     __device__ void post() {
+        const auto parts = static_cast<unsigned int>(channel_.head().parts);
 #pragma unroll 1
-        for (unsigned int part = 0; await_copied(part); ++part) {
-            const Posts& posts = handover_.posts[part % posts_in_flight];
+        for (unsigned int part = 0; part < parts; ++part) {
+            const unsigned int place = part % posts_in_flight;
+            await_copied(place);
+            const Posts& posts = handover_.posts[place];
             // What the copying warps stored is made visible before the counter that says so. A credit needs
             // none: only loads come before it, and their values have been used.
             if (posts.sends > 0) fence_system();
-            watch_.posting(part % posts_in_flight);
+            watch_.posting(place);
             std::uint64_t* counter = posts.counter[lane()];
             if (counter != nullptr && channel_.alive != 0) store_relaxed(counter, posts.value[lane()]);
-            watch_.posted(part % posts_in_flight, channel_.alive != 0);
+            watch_.posted(place);
             __syncwarp();
             if (lane() == 0) handover_.posted = part + 1;
         }
-    }
-
-    /// False when there is no such part.
-    __device__ bool await_copied(unsigned int part) {
-        const unsigned int warps = static_cast<unsigned int>(workers() / warp_size) * (part + 1);
-        bool there = false;
-        if (lane() == 0) {
-            while (true) {
-                there = *static_cast<volatile unsigned int*>(&handover_.copied) >= warps;
-                if (there || handover_.parts == static_cast<int>(part)) break;
-            }
-            __threadfence_block();
-        }
-        return __shfl_sync(0xffffffffu, there ? 1 : 0, 0) != 0;
     }
 
     Channel& channel_;
