@@ -14,8 +14,8 @@
 namespace ringscope::bootstrap {
 
 /// The control plane: how ranks find and inform each other. Never timed, never traced. Every function but the
-/// queries is collective: all ranks call it, in the same order; it returns when its effect is visible at the
-/// caller.
+/// queries and the messages is collective: all ranks call it, in the same order; it returns when its effect
+/// is visible at the caller.
 class Bootstrap {
  public:
     virtual ~Bootstrap() = default;
@@ -34,6 +34,11 @@ class Bootstrap {
     [[nodiscard]] virtual std::vector<std::string> all_gather(const std::string& bytes) = 0;
     /// Every rank's bytes, at the root; nothing elsewhere.
     [[nodiscard]] virtual std::vector<std::string> gather(const std::string& bytes, int root) = 0;
+
+    /// A short message to another rank, which receives as many as it is sent, in order. It may be on its way
+    /// when this returns.
+    virtual void send(const std::string& bytes, int to) = 0;
+    [[nodiscard]] virtual std::string receive(int from) = 0;
 };
 
 /// An error that all ranks have: rank 0 reports it, and all leave in an orderly way.

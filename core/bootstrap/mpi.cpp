@@ -30,6 +30,8 @@ class MpiBootstrap final : public Bootstrap {
     std::vector<std::string> gather(const std::string& bytes, int root) override {
         return mpi::gather(bytes, root);
     }
+    void send(const std::string& bytes, int to) override { mpi::send(bytes, to); }
+    std::string receive(int from) override { return mpi::receive(from); }
 
  private:
     /// MPI's word and the kernel's must agree: a launcher may take two containers, or two hosts, for one.

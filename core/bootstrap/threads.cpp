@@ -1,17 +1,21 @@
 // SPDX-FileCopyrightText: The ringscope authors
 // SPDX-License-Identifier: Apache-2.0
 #include <condition_variable>
+#include <deque>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <numeric>
 #include <thread>
+#include <utility>
 
 #include "bootstrap/bootstrap.hpp"
 
 namespace ringscope::bootstrap {
 namespace {
 
-/// Where the threads meet: each puts its bytes down, the last one to arrive opens the round for all.
+/// Where the threads meet: each puts its bytes down, the last one to arrive opens the round for all. Messages
+/// to one of them lie there until it comes for them.
 class MeetingPoint {
  public:
     explicit MeetingPoint(int ranks) : bytes_(static_cast<std::size_t>(ranks)) {}
@@ -31,15 +35,39 @@ class MeetingPoint {
         return result_;
     }
 
+    void leave(int from, int to, const std::string& bytes) {
+        const std::lock_guard lock{mutex_};
+        Mailbox& mailbox = mailboxes_[{from, to}];
+        mailbox.messages.push_back(bytes);
+        mailbox.filled.notify_one();
+    }
+
+    std::string fetch(int from, int to) {
+        std::unique_lock lock{mutex_};
+        Mailbox& mailbox = mailboxes_[{from, to}];
+        mailbox.filled.wait(lock, [&] { return !mailbox.messages.empty() || broken_; });
+        if (mailbox.messages.empty()) throw Error{ExitCode::internal, "another rank has failed"};
+        std::string bytes = std::move(mailbox.messages.front());
+        mailbox.messages.pop_front();
+        return bytes;
+    }
+
     void leave_for_good() {
         const std::lock_guard lock{mutex_};
         broken_ = true;
         all_here_.notify_all();
+        for (auto& [ends, mailbox] : mailboxes_) mailbox.filled.notify_all();
     }
 
  private:
+    struct Mailbox {
+        std::deque<std::string> messages;
+        std::condition_variable filled;
+    };
+
     std::mutex mutex_;
     std::condition_variable all_here_;
+    std::map<std::pair<int, int>, Mailbox> mailboxes_;  ///< by sender and receiver
     std::vector<std::string> bytes_, result_;
     std::size_t arrived_ = 0;
     std::int64_t round_ = 0;
@@ -69,6 +97,8 @@ class ThreadBootstrap final : public Bootstrap {
         auto all = point_.exchange(rank_, bytes);
         return rank_ == root ? all : std::vector<std::string>{};
     }
+    void send(const std::string& bytes, int to) override { point_.leave(rank_, to, bytes); }
+    std::string receive(int from) override { return point_.fetch(from, rank_); }
 
  private:
     int rank_;

@@ -5,8 +5,8 @@
 #include <sched.h>
 
 #include <atomic>
-#include <cstring>
 #include <string>
+#include <utility>
 
 #include "transport/windows.hpp"
 
@@ -20,31 +20,31 @@ struct Mail {
     std::int64_t answer_ns;
 };
 
-class Comparison {
+class OnHosts {
  public:
-    Comparison(bootstrap::Bootstrap& bootstrap, const HostClockOptions& options)
+    OnHosts(bootstrap::Bootstrap& bootstrap, const HostClockOptions& options)
         : bootstrap_{bootstrap},
           options_{options},
           windows_{transport::make_windows(bootstrap, sizeof(Mail))} {}
 
-    std::vector<HostClock> run() {
-        std::vector<HostClock> clocks(static_cast<std::size_t>(bootstrap_.size()));
+    std::vector<Comparison> run() {
+        std::vector<Comparison> comparisons;
         bootstrap::agree(bootstrap_, [&] {
-            if (bootstrap_.rank() != 0) return answer();
-            for (int rank = 1; rank < bootstrap_.size(); ++rank)
-                clocks[static_cast<std::size_t>(rank)] = judge(ask(rank));
+            const int first = bootstrap_.local_ranks().front();
+            if (bootstrap_.rank() != first) return answer(first);
+            for (const int rank : bootstrap_.local_ranks())
+                if (rank != first) comparisons.push_back(judge(rank, first, ask(rank)));
         });
-        share(clocks);
-        return clocks;
+        return comparisons;
     }
 
  private:
     Mail& mail(int rank) { return *reinterpret_cast<Mail*>(windows_->of(rank)); }
 
-    void answer() {
+    void answer(int asker) {
         Mail& own = mail(bootstrap_.rank());
         for (std::int64_t round = 1; round <= options_.rounds; ++round) {
-            await(own.question, round, 0);
+            await(own.question, round, asker);
             own.answer_ns = options_.clock();
             own.answered.store(round, std::memory_order_release);
         }
@@ -77,20 +77,11 @@ class Comparison {
         }
     }
 
-    static HostClock judge(std::vector<Exchange> exchanges) {
+    static Comparison judge(int rank, int peer, std::vector<Exchange> exchanges) {
         const Offset offset = offset_of(exchanges);
-        return {offset.contains(0) ? 0 : offset.middle_ns(), offset.error_ns(), std::move(exchanges)};
-    }
-
-    void share(std::vector<HostClock>& clocks) {
-        for (HostClock& clock : clocks) {
-            std::int64_t pair[2] = {clock.offset_ns, clock.error_ns};
-            std::string bytes{reinterpret_cast<const char*>(pair), sizeof(pair)};
-            bootstrap_.broadcast(bytes, 0);
-            std::memcpy(pair, bytes.data(), sizeof(pair));
-            clock.offset_ns = pair[0];
-            clock.error_ns = pair[1];
-        }
+        const Line line{
+            .offset_ns = offset.contains(0) ? 0 : offset.middle_ns(), .error_ns = offset.error_ns()};
+        return {rank, peer, line, std::move(exchanges)};
     }
 
     bootstrap::Bootstrap& bootstrap_;
@@ -100,8 +91,8 @@ class Comparison {
 
 }  // namespace
 
-std::vector<HostClock> measure_host_clocks(bootstrap::Bootstrap& bootstrap, const HostClockOptions& options) {
-    return Comparison{bootstrap, options}.run();
+std::vector<Comparison> compare_on_hosts(bootstrap::Bootstrap& bootstrap, const HostClockOptions& options) {
+    return OnHosts{bootstrap, options}.run();
 }
 
 }  // namespace ringscope::clock

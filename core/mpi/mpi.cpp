@@ -13,7 +13,7 @@ namespace {
 
 /// MPI-3 counts are int: longer transfers go in pieces of this size.
 constexpr std::size_t piece = std::size_t{1} << 28;
-constexpr int bytes_tag = 1;
+constexpr int bytes_tag = 1, message_tag = 2;
 
 template <class Transfer>
 void in_pieces(std::string& bytes, Transfer transfer) {
@@ -172,6 +172,20 @@ std::vector<std::string> gather(const std::string& bytes, int root) {
         });
     }
     return all;
+}
+
+void send(const std::string& bytes, int to) {
+    MPI_Send(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, message_tag, MPI_COMM_WORLD);
+}
+
+std::string receive(int from) {
+    MPI_Status status;
+    MPI_Probe(from, message_tag, MPI_COMM_WORLD, &status);
+    int count = 0;
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    std::string bytes(static_cast<std::size_t>(count), '\0');
+    MPI_Recv(bytes.data(), count, MPI_BYTE, from, message_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return bytes;
 }
 
 bool can_reduce(DataType dtype, ReduceOp op) {

@@ -12,8 +12,8 @@
 #include "base/types.hpp"
 
 /// The wall around the MPI library: the only folder that includes mpi.h. Every call is on MPI_COMM_WORLD, and
-/// all of them are collective: every rank calls them in the same order. Errors of MPI end the job (its
-/// default handler).
+/// all but send() and receive() are collective: every rank calls them in the same order. Errors of MPI end
+/// the job (its default handler).
 namespace ringscope::mpi {
 
 /// MPI_Init_thread to MPI_Finalize.
@@ -41,6 +41,10 @@ void broadcast(std::string& bytes, int root);
 [[nodiscard]] std::vector<std::string> all_gather(const std::string& bytes);
 /// Every rank's bytes, at the root; nothing elsewhere. Any length: it travels in pieces.
 [[nodiscard]] std::vector<std::string> gather(const std::string& bytes, int root);
+
+/// A message to one rank, of at most 2^31 - 1 bytes.
+void send(const std::string& bytes, int to);
+[[nodiscard]] std::string receive(int from);
 
 /// Whether MPI has this type and operation.
 [[nodiscard]] bool can_reduce(DataType dtype, ReduceOp op);

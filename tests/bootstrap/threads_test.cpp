@@ -96,6 +96,28 @@ TEST(Threads, Barrier_NobodyLeavesBeforeTheLastEnters) {
     }
 }
 
+/// Every rank to every other, before any of them looks.
+TEST(Threads, Messages_ComeFromTheirSenderInOrder) {
+    for (const int ranks : rank_counts) {
+        run_as_threads(ranks, [&](Bootstrap& bootstrap) {
+            for (int to = 0; to < ranks; ++to)
+                for (int round = 0; to != bootstrap.rank() && round < 20; ++round)
+                    bootstrap.send(bytes_of(bootstrap.rank(), round + to), to);
+            for (int from = 0; from < ranks; ++from)
+                for (int round = 0; from != bootstrap.rank() && round < 20; ++round)
+                    EXPECT_EQ(bootstrap.receive(from), bytes_of(from, round + bootstrap.rank()));
+        });
+    }
+}
+
+TEST(Threads, RankThatWaitsForAMessageOfOneThatFailed_IsReleased) {
+    const auto body = [](Bootstrap& bootstrap) {
+        if (bootstrap.rank() == 1) throw Error{ExitCode::output, "rank 1 has no disk"};
+        (void)bootstrap.receive(1);
+    };
+    EXPECT_THROW(run_as_threads(3, body), Error);
+}
+
 TEST(Threads, BodyThatThrows_ReleasesTheOthers_AndTheFirstErrorComesOut) {
     for (const int ranks : {2, 3, 8}) {
         std::atomic<int> released{0};
