@@ -100,23 +100,6 @@ std::vector<trace::Fact> staged_facts(Session& session) {
 
 namespace {
 
-trace::ClockRow clock_row(std::size_t rank, std::size_t peer, const char* clock, const std::string& anchor) {
-    return {
-        .rank = static_cast<std::int32_t>(rank),
-        .peer = static_cast<std::int32_t>(peer),
-        .clock = clock,
-        .anchor = anchor,
-        .time_ns = now_ns()};
-}
-
-void add(const trace::ClockRow& row, const std::vector<clock::Exchange>& exchanges, ClockRecord& record) {
-    record.rows.push_back(row);
-    for (const clock::Exchange& e : exchanges)
-        record.exchanges.push_back(
-            {row.rank, row.peer, row.clock, row.anchor, e.asked_ns, e.answered_ns, e.heard_ns}
-        );
-}
-
 std::vector<std::vector<clock::Exchange>> gather_exchanges(
     bootstrap::Bootstrap& bootstrap, const std::vector<clock::Exchange>& mine
 ) {
@@ -130,41 +113,34 @@ std::vector<std::vector<clock::Exchange>> gather_exchanges(
     return all;
 }
 
-/// Every process against that of rank 0.
-void add_hosts(const std::vector<clock::HostClock>& clocks, const std::string& anchor, ClockRecord& record) {
-    for (std::size_t rank = 0; rank < clocks.size(); ++rank) {
-        trace::ClockRow row = clock_row(rank, 0, "host", anchor);
-        row.offset_ns = clocks[rank].offset_ns;
-        row.error_bound_ns = clocks[rank].error_ns;
-        add(row, clocks[rank].exchanges, record);
-    }
-}
-
 /// Every GPU against the process of its rank.
-void add_devices(Session& session, const std::string& anchor, ClockRecord& record) {
+void add_devices(Session& session, const std::string& anchor, bench::ClockRecord& record) {
     if (session.cuda() == nullptr) return;
     const auto all = gather_exchanges(session.bootstrap(), session.cuda()->ask_clock());
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
-        trace::ClockRow row = clock_row(rank, rank, "device", anchor);
+        trace::ClockRow row{
+            .rank = static_cast<std::int32_t>(rank),
+            .peer = static_cast<std::int32_t>(rank),
+            .clock = "device",
+            .anchor = anchor,
+            .time_ns = now_ns()};
         const clock::Offset offset = clock::offset_of(all[rank]);
         row.offset_ns = offset.middle_ns();
         row.error_bound_ns = offset.error_ns();
-        add(row, all[rank], record);
+        record.add(row, all[rank]);
     }
 }
 
 }  // namespace
 
-ClockRecord clocks_before(Session& session) {
-    ClockRecord record;
-    add_hosts(session.engines().clocks, "before", record);
+bench::ClockRecord clocks_before(Session& session) {
+    bench::ClockRecord record = bench::record_of(session.clocks(), session.first_comparison(), "before");
     add_devices(session, "before", record);
     return record;
 }
 
-ClockRecord clocks_after(Session& session) {
-    ClockRecord record;
-    add_hosts(session.compare_host_clocks(), "after", record);
+bench::ClockRecord clocks_after(Session& session) {
+    bench::ClockRecord record = bench::record_of(session.clocks(), session.clocks().compare(), "after");
     add_devices(session, "after", record);
     return record;
 }

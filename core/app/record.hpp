@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/session.hpp"
+#include "bench/clock_record.hpp"
 #include "environment/topology.hpp"
 #include "report/reporter.hpp"
 #include "trace/writer.hpp"
@@ -25,14 +26,8 @@ void store_cold(Session& session, trace::TraceWriter* writer);
 /// [collective]
 [[nodiscard]] std::vector<trace::Fact> staged_facts(Session& session);
 
-/// How clocks stood to each other at one moment, and the questions that say so.
-struct ClockRecord {
-    std::vector<trace::ClockRow> rows;
-    std::vector<trace::ClockExchangeRow> exchanges;
-};
-
 /// The clocks of all ranks' processes and GPUs before the sweep, and after it. At rank 0. [collective]
-[[nodiscard]] ClockRecord clocks_before(Session& session);
-[[nodiscard]] ClockRecord clocks_after(Session& session);
+[[nodiscard]] bench::ClockRecord clocks_before(Session& session);
+[[nodiscard]] bench::ClockRecord clocks_after(Session& session);
 
 }  // namespace ringscope::app

@@ -92,7 +92,7 @@ class Run {
     }
 
     void open_outputs() {
-        const ClockRecord clocks = clocks_before(session_);
+        const bench::ClockRecord clocks = clocks_before(session_);
         const std::vector<trace::Fact> more_facts = staged_facts(session_);
         bootstrap::agree(session_.bootstrap(), [&] {
             if (!session_.is_first()) return;
@@ -165,7 +165,7 @@ class Run {
         });
     }
 
-    void store(const ClockRecord& clocks) {
+    void store(const bench::ClockRecord& clocks) {
         if (!writer_) return;
         writer_->append(clocks.rows);
         writer_->append(clocks.exchanges);

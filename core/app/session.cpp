@@ -119,7 +119,7 @@ void Session::load_plugins() {
 void Session::connect(const std::vector<Case>& cases, const Timeouts& timeout) {
     ranks_ = share_environment(bootstrap_, {.root = options_.root});
     bootstrap::agree(bootstrap_, [&] { check_binding(options_, ranks_, bootstrap_.rank()); });
-    connect_host(timeout);
+    connect_host(cases, timeout);
     connect_gpus(cases, timeout);
     step("bootstrap");
 }
@@ -142,30 +142,49 @@ void Session::step(const std::string& phase) {
     ladder_.step(phase, now_ns(), engines_ ? bench::inner_phases(*engines_) : bench::InnerPhases{});
 }
 
-void Session::connect_host(const Timeouts& timeout) {
-    host_.emplace(bootstrap_, engine::host::HostOptions{timeout.wait_ns, oversubscribed()});
+void Session::connect_host(const std::vector<Case>& cases, const Timeouts& timeout) {
+    const bool several_hosts = std::ssize(bootstrap_.local_ranks()) < bootstrap_.size();
+    const bool across_hosts = several_hosts && std::ranges::all_of(cases, [](const Case& c) {
+                                  return c.algorithm.id == baseline::Mpi::id;
+                              });
+    host_.emplace(bootstrap_, engine::host::HostOptions{timeout.wait_ns, oversubscribed(), across_hosts});
     terminable.store(&host_->control());
     std::signal(SIGTERM, on_terminate);
     std::signal(SIGUSR1, on_terminate);
     engines_.emplace(bench::Engines{*host_});
-    engines_->clocks = compare_host_clocks();
-    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-        const std::int64_t offset_ns = engines_->clocks[rank].offset_ns;
-        if (offset_ns == 0) continue;
-        note(
-            "the clock of rank " + std::to_string(rank) + " is not that of rank 0 but " +
-            std::to_string(offset_ns) +
-            " ns ahead (a time namespace?): its stamps are moved, and right within " +
-            std::to_string(engines_->clocks[rank].error_ns) + " ns"
-        );
-    }
+    compare_clocks();
 }
 
 /// Ranks that share cores take turns, so each round trip takes long.
-std::vector<clock::HostClock> Session::compare_host_clocks() {
-    clock::HostClockOptions options;
-    options.rounds = oversubscribed() ? 50 : 1000;
-    return clock::measure_host_clocks(bootstrap_, options);
+void Session::compare_clocks() {
+    clock::ClockOptions options;
+    if (oversubscribed()) options.on_host.rounds = 50;
+    clocks_.emplace(bootstrap_, options);
+    engines_->clocks = &*clocks_;
+    first_comparison_ = clocks_->compare();
+    note_clocks();
+}
+
+void Session::note_clocks() const {
+    std::int64_t error_ns = 0;
+    for (int rank = 0; rank < bootstrap_.size(); ++rank) {
+        const clock::Line& line = clocks_->of(rank);
+        error_ns = std::max(error_ns, line.error_ns);
+        if (line.offset_ns == 0 || clocks_->span_hosts()) continue;
+        note(
+            "the clock of rank " + std::to_string(rank) + " is not that of rank 0 but " +
+            std::to_string(line.offset_ns) +
+            " ns ahead (a time namespace?): its stamps are moved, and right within " +
+            std::to_string(line.error_ns) + " ns"
+        );
+    }
+    if (!clocks_->span_hosts()) return;
+    note(
+        "the ranks are on several hosts, whose clocks were compared over messages: stamps are moved onto "
+        "that of "
+        "rank 0, and right within " +
+        std::to_string(error_ns) + " ns at first"
+    );
 }
 
 void Session::connect_gpus(const std::vector<Case>& cases, const Timeouts& timeout) {
@@ -183,7 +202,7 @@ void Session::connect_gpus(const std::vector<Case>& cases, const Timeouts& timeo
                 .wait_ns = timeout.wait_ns,
                 .allow_shared_gpu = options_.allow_shared_gpu,
                 .oversubscribed = oversubscribed(),
-                .host_clock = engines_->clocks[static_cast<std::size_t>(bootstrap_.rank())]}
+                .host_clock = engines_->clock_of(bootstrap_.rank())}
         );
     } catch (const bootstrap::AgreedError& e) {
         // Ranks that are not where they should be: nothing is measured before that is put right.

@@ -47,8 +47,10 @@ class Session {
     [[nodiscard]] const std::vector<trace::RankEnvironment>& ranks() const { return ranks_; }
     /// More ranks than CPUs for them: times are no measurement.
     [[nodiscard]] bool oversubscribed() const { return distinct_cpus(ranks_) < ranks_.size(); }
-    /// The clocks of the ranks' processes, now. [collective]
-    [[nodiscard]] std::vector<clock::HostClock> compare_host_clocks();
+    /// The clocks of the ranks' processes.
+    [[nodiscard]] clock::Clocks& clocks() { return *clocks_; }
+    /// Of rank 0: how they compared when the session was connected.
+    [[nodiscard]] const std::vector<clock::Comparison>& first_comparison() const { return first_comparison_; }
     [[nodiscard]] environment::GpuVersions versions() const;
     /// What has passed since the last step was this phase of the start.
     void step(const std::string& phase);
@@ -64,7 +66,9 @@ class Session {
     [[nodiscard]] engine::host::Control* control() { return host_ ? &host_->control() : nullptr; }
 
  private:
-    void connect_host(const Timeouts& timeout);
+    void connect_host(const std::vector<Case>& cases, const Timeouts& timeout);
+    void compare_clocks();
+    void note_clocks() const;
     void connect_gpus(const std::vector<Case>& cases, const Timeouts& timeout);
     void choose_automatic();
     void try_named_engines(const std::vector<Case>& cases);
@@ -77,6 +81,8 @@ class Session {
     std::vector<trace::RankEnvironment> ranks_;
     std::optional<plugin::PluginRegistry> registry_;
     std::optional<engine::host::HostEngine> host_;
+    std::optional<clock::Clocks> clocks_;
+    std::vector<clock::Comparison> first_comparison_;
     std::unique_ptr<engine::cuda::CudaEngine> cuda_;
     std::unique_ptr<baseline::NcclBaseline> nccl_;
     std::optional<bench::Engines> engines_;

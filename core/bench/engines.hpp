@@ -4,11 +4,10 @@
 
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "base/error.hpp"
 #include "baseline/nccl.hpp"
-#include "clock/host_clocks.hpp"
+#include "clock/clocks.hpp"
 #include "config/experiment.hpp"
 #include "engine/cuda/engine.hpp"
 #include "engine/host/engine.hpp"
@@ -29,13 +28,13 @@ struct Engines {
     Unusable without_cuda{ExitCode::unusable_engine, "no case asked for a GPU"};
     const char* automatic = engine::host::HostEngine::name;  ///< what engine `auto` means here
     baseline::NcclBaseline* nccl = nullptr;
-    std::vector<clock::HostClock> clocks{};  ///< of all ranks; none: all have rank 0's
+    clock::Clocks* clocks = nullptr;  ///< of all ranks; null: all have rank 0's
     /// Tests change with it what a rank plays, unknown to the others: a lost message.
     std::function<void(const Case&, schedule::Plan&)> tamper{};
     Unusable without_nccl{ExitCode::unusable_engine, "no case asked for NCCL"};
 
-    [[nodiscard]] clock::HostClock clock_of(int rank) const {
-        return clocks.empty() ? clock::HostClock{} : clocks[static_cast<std::size_t>(rank)];
+    [[nodiscard]] clock::Line clock_of(int rank) const {
+        return clocks == nullptr ? clock::Line{} : clocks->of(rank);
     }
 };
 

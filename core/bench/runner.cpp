@@ -10,8 +10,11 @@
 #include <numeric>
 
 #include "base/time.hpp"
+#include "bench/clock_record.hpp"
 #include "bench/cold.hpp"
+#include "bench/host_gate.hpp"
 #include "bench/memory.hpp"
+#include "bench/message_gate.hpp"
 #include "bench/times.hpp"
 #include "bench/verdict.hpp"
 #include "engine/cuda/range.hpp"
@@ -85,6 +88,23 @@ ExitCode code_of(trace::CaseStatus status) {
     return ExitCode::internal;
 }
 
+std::unique_ptr<StartGate> make_gate(
+    bootstrap::Bootstrap& bootstrap, const Experiment& experiment, const Engines& engines
+) {
+    const engine::host::HostOptions& options = engines.host.options();
+    if (options.across_hosts)
+        return std::make_unique<MessageGate>(
+            bootstrap, experiment.measure.start, options.oversubscribed, *engines.clocks
+        );
+    engine::host::Control& control = engines.host.control();
+    const engine::host::Waiter waiter{
+        control, bootstrap.rank(), experiment.timeout.wait_ns, options.oversubscribed};
+    return std::make_unique<HostGate>(
+        control, bootstrap.rank(), bootstrap.size(), experiment.measure.start, waiter, options.oversubscribed,
+        engines.clock_of(bootstrap.rank()).offset_ns
+    );
+}
+
 }  // namespace
 
 Runner::Runner(
@@ -102,27 +122,30 @@ Runner::Runner(
       probe_{std::move(probe)},
       watch_{probe_.over_nvlink},
       preparer_{bootstrap, registry, engines},
-      gate_{
-          engines.host.control(),
-          bootstrap.rank(),
-          bootstrap.size(),
-          experiment.measure.start,
-          {engines.host.control(), bootstrap.rank(), experiment.timeout.wait_ns,
-           engines.host.options().oversubscribed},
-          engines.host.options().oversubscribed,
-          engines.clock_of(bootstrap.rank()).offset_ns},
+      gate_{make_gate(bootstrap, experiment, engines)},
       events_{experiment.trace.max_events_in_memory, outputs_.spill} {}
 
 ExitCode Runner::run(const std::vector<Case>& cases) {
     read_before();
     for (const Case& point : cases) {
         watchdog_.enter(title(point), experiment_.timeout.case_ns);
+        keep_clocks();
         run_case(point);
     }
     watchdog_.leave();
     read_after();
     events_.remove();
     return any_ran_ || worst_ != ExitCode::ok ? worst_ : ExitCode::skipped;
+}
+
+/// What is known of the clocks of other hosts is worth most right after it was asked.
+void Runner::keep_clocks() {
+    if (engines_.clocks == nullptr) return;
+    const ClockRecord record = record_of(*engines_.clocks, engines_.clocks->keep_up(), "during");
+    if (outputs_.writer == nullptr) return;
+    const std::lock_guard lock{output_};
+    outputs_.writer->append(record.rows);
+    outputs_.writer->append(record.exchanges);
 }
 
 /// The first reading takes longest: libraries are opened for it.
@@ -216,14 +239,14 @@ RankResult Runner::sample(const Case& point, PreparedCase& prepared) {
     std::unique_ptr<Sampler> sampler;
     bootstrap::agree(bootstrap_, [&] {
         sampler = std::make_unique<Sampler>(
-            point, experiment_, prepared, make_buffers(point, prepared), gate_, bootstrap_.rank(), events_,
+            point, experiment_, prepared, make_buffers(point, prepared), *gate_, bootstrap_.rank(), events_,
             engines_.clock_of(bootstrap_.rank())
         );
     });
     RankResult result;
     try {
         result = sampler->run();
-        gate_.finish();  // bounded; what follows is not
+        gate_->finish();  // bounded; what follows is not
         result.health = read_health(point.index);
     } catch (const engine::host::StuckError&) {
         events_.leave(result.samples.empty() ? sampler->samples() : result.samples);
@@ -238,9 +261,10 @@ void Runner::note_first(const RankResult& result) {
     if (outputs_.ladder == nullptr || result.samples.empty()) return;
     const trace::SampleRow& first = result.samples.front();
     if (first.state != trace::SampleState::cold) return;
-    const std::int64_t ahead_ns = engines_.clock_of(bootstrap_.rank()).offset_ns;
+    const clock::Line own = engines_.clock_of(bootstrap_.rank());
     outputs_.ladder->finish(
-        first.case_index, first.enter_ns + ahead_ns, first.exit_ns + ahead_ns, inner_phases(engines_)
+        first.case_index, own.from_reference(first.enter_ns), own.from_reference(first.exit_ns),
+        inner_phases(engines_)
     );
 }
 
@@ -251,7 +275,7 @@ std::vector<trace::HealthRow> Runner::read_health(std::int32_t case_index) const
     for (trace::HealthRow& row : rows) {
         row.case_index = case_index;
         row.rank = bootstrap_.rank();
-        row.time_ns -= engines_.clock_of(bootstrap_.rank()).offset_ns;
+        row.time_ns = engines_.clock_of(bootstrap_.rank()).to_reference(row.time_ns);
     }
     return rows;
 }
@@ -493,7 +517,7 @@ bool Runner::contain(const engine::host::StuckError& e, report::CaseSummary& sum
     constexpr std::int64_t most_ns = 5'000'000'000;
     if (timeout_ == Timeout::ends_run || !e.is_over()) return false;
     const std::optional<std::string> who_waits =
-        gate_.recover(std::min(experiment_.timeout.wait_ns, most_ns));
+        gate_->recover(std::min(experiment_.timeout.wait_ns, most_ns));
     if (!who_waits) return false;
     engines_.host.forget_connections();
     summary.row.reason = engine::host::timeout_message(*who_waits, experiment_.timeout.wait_ns);

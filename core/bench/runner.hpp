@@ -69,6 +69,7 @@ class Runner {
     [[nodiscard]] const std::string& late_errors() const { return late_errors_; }
 
  private:
+    void keep_clocks();
     void read_before();
     void read_after();
     void run_case(const Case& point);
@@ -122,7 +123,7 @@ class Runner {
     HealthProbe probe_;
     HealthWatch watch_;  ///< rank 0's
     Preparer preparer_;
-    StartGate gate_;
+    std::unique_ptr<StartGate> gate_;
     EventStore events_;
     report::TrafficVerdict traffic_;
     ExitCode worst_ = ExitCode::ok;

@@ -71,7 +71,7 @@ std::int64_t expected_events(
 Sampler::Sampler(
     const Case& point, const Experiment& experiment, PreparedCase& prepared,
     std::unique_ptr<CaseBuffers> buffers, StartGate& gate, int rank, EventStore& store,
-    const clock::HostClock& clock
+    const clock::Line& clock
 )
     : point_{point},
       experiment_{experiment},
@@ -80,8 +80,7 @@ Sampler::Sampler(
       gate_{gate},
       rank_{rank},
       store_{store},
-      clock_offset_ns_{clock.offset_ns},
-      clock_error_ns_{clock.error_ns} {}
+      clock_{clock} {}
 
 RankResult Sampler::run() {
     run_cold();
@@ -141,14 +140,15 @@ void Sampler::sample(const PlannedSample& planned) {
     const bool in_time = gate_.pass();
     const engine::Timing timing = planned.traced ? prepared_.collective->sample_traced(operations, events_)
                                                  : prepared_.collective->sample(operations);
-    row.enter_ns = timing.enter_ns - clock_offset_ns_;
-    row.exit_ns = timing.exit_ns - clock_offset_ns_;
+    row.enter_ns = clock_.to_reference(timing.enter_ns);
+    row.exit_ns = clock_.to_reference(timing.exit_ns);
     row.device_ns = timing.device_ns;
     if (row.state == trace::SampleState::ok) row.state = state_of(row, in_time);
     check(planned.ops, seed, row);
     result_.samples.push_back(row);
     if (!planned.traced) return;
-    const std::int64_t error_ns = timing.events_error_ns + (timing.on_common_clock ? 0 : clock_error_ns_);
+    const std::int64_t error_ns =
+        timing.events_error_ns + (timing.on_common_clock ? 0 : clock_.error_at(row.exit_ns));
     result_.clock_error_ns = std::max(result_.clock_error_ns, error_ns);
     result_.compared_devices = timing.on_common_clock;
     result_.device_ahead_ns = timing.device_ahead_ns;
@@ -191,7 +191,7 @@ void Sampler::keep_events(std::int64_t iteration) {
         for (auto stamp :
              {&trace::EventRow::begin_ns, &trace::EventRow::ready_ns, &trace::EventRow::end_ns,
               &trace::EventRow::posted_ns}) {
-            if (row.*stamp != trace::not_available) row.*stamp -= clock_offset_ns_;
+            if (row.*stamp != trace::not_available) row.*stamp = clock_.to_reference(row.*stamp);
         }
         rows.push_back(row);
         result_.waited_ns += static_cast<double>(raw.wait_ns);

@@ -11,7 +11,7 @@
 #include "bench/rank_result.hpp"
 #include "bench/sample_plan.hpp"
 #include "bench/start_gate.hpp"
-#include "clock/host_clocks.hpp"
+#include "clock/line.hpp"
 #include "trace/rows.hpp"
 
 namespace ringscope::bench {
@@ -24,7 +24,7 @@ class Sampler {
     Sampler(
         const Case& point, const Experiment& experiment, PreparedCase& prepared,
         std::unique_ptr<CaseBuffers> buffers, StartGate& gate, int rank, EventStore& store,
-        const clock::HostClock& clock = {}
+        const clock::Line& clock = {}
     );
 
     /// Events go to the store.
@@ -49,7 +49,7 @@ class Sampler {
     StartGate& gate_;
     int rank_;
     EventStore& store_;
-    std::int64_t clock_offset_ns_, clock_error_ns_;
+    clock::Line clock_;  ///< this rank's by that of rank 0
     engine::EventLog events_{0};
     RankResult result_;
 };

@@ -93,7 +93,9 @@ Clocks::Clocks(bootstrap::Bootstrap& bootstrap, ClockOptions options)
 std::vector<Comparison> Clocks::compare() {
     std::vector<Comparison> mine = compare_on_hosts(bootstrap_, options_.on_host);
     if (bootstrap_.rank() == 0) mine.insert(mine.begin(), Comparison{});
-    for (Comparison& c : compare_hosts(options_.thorough)) mine.push_back(std::move(c));
+    for (Comparison& c : compare_hosts(compared_ ? options_.brief : options_.thorough))
+        mine.push_back(std::move(c));
+    compared_ = true;
     return settle(mine);
 }
 

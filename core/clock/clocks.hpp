@@ -16,7 +16,7 @@ namespace ringscope::clock {
 struct ClockOptions {
     HostClockOptions on_host{};
     MessageOptions messages{};
-    Effort thorough{};
+    Effort thorough{};  ///< the first time
     Effort brief{.series = 5, .questions = 20, .pause_ns = 1'000'000};
 };
 
@@ -53,6 +53,7 @@ class Clocks {
     std::map<int, std::vector<Exchange>> answers_;  ///< of ranks that this one asks over messages, the best
     std::vector<Comparison> known_;                 ///< rank 0's: the last one of every rank
     std::vector<Line> lines_;
+    bool compared_ = false;
 };
 
 }  // namespace ringscope::clock

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <limits>
 #include <vector>
 
 namespace ringscope::clock {
@@ -23,21 +25,21 @@ Point point_of(const Exchange& e) {
     return {middle, e.answered_ns - middle, e.heard_ns - middle};
 }
 
-std::vector<Point> shortest(std::span<const Exchange> exchanges) {
-    std::vector<Point> points;
-    for (const Exchange& e : exchanges) points.push_back(point_of(e));
-    const std::int64_t least = std::ranges::min_element(points, {}, &Point::half_ns)->half_ns;
-    std::erase_if(points, [&](const Point& p) { return p.half_ns > 2 * least; });
-    return points;
+double weight(const Point& p) {
+    const double half_ns = static_cast<double>(std::max<std::int64_t>(1, p.half_ns));
+    return 1 / (half_ns * half_ns);
 }
 
 double mean(const std::vector<Point>& points, std::int64_t Point::*value, std::int64_t from) {
-    double sum = 0;
-    for (const Point& p : points) sum += static_cast<double>(p.*value - from);
-    return sum / static_cast<double>(points.size());
+    double sum = 0, weights = 0;
+    for (const Point& p : points) {
+        sum += weight(p) * static_cast<double>(p.*value - from);
+        weights += weight(p);
+    }
+    return sum / weights;
 }
 
-/// Slope and height at the last point, without the error.
+/// At the moment of the last point, without the error.
 Line least_squares(const std::vector<Point>& points) {
     const Point& last = points.back();
     const double x = mean(points, &Point::at_ns, last.at_ns);
@@ -45,8 +47,8 @@ Line least_squares(const std::vector<Point>& points) {
     double xx = 0, xy = 0;
     for (const Point& p : points) {
         const double dx = static_cast<double>(p.at_ns - last.at_ns) - x;
-        xx += dx * dx;
-        xy += dx * (static_cast<double>(p.offset_ns - last.offset_ns) - y);
+        xx += weight(p) * dx * dx;
+        xy += weight(p) * dx * (static_cast<double>(p.offset_ns - last.offset_ns) - y);
     }
     const double drift = xx > 0 ? xy / xx : 0;
     return {.at_ns = last.at_ns, .offset_ns = last.offset_ns + std::llround(y - drift * x), .drift = drift};
@@ -56,6 +58,36 @@ std::int64_t round_up(double ns) {
     return static_cast<std::int64_t>(std::ceil(ns));
 }
 
+/// The truth at an exchange, and how far off the line it may be.
+struct Bound {
+    std::int64_t at_ns;
+    double off_ns;
+};
+
+/// The clock's own nanoseconds are not quite those of the reference, of which the half is.
+std::vector<Bound> bounds_of(const std::vector<Point>& points, const Line& line) {
+    constexpr double rounding_ns = 1;
+    std::vector<Bound> bounds;
+    for (const Point& p : points) {
+        const auto half_ns = static_cast<double>(p.half_ns) * (1 + most_drift);
+        const auto missed_ns = static_cast<double>(std::abs(p.offset_ns - line.offset_at(p.at_ns)));
+        bounds.push_back({p.at_ns, half_ns + missed_ns + rounding_ns});
+    }
+    return bounds;
+}
+
+/// What these two allow the truth to drift off the line; without bound unless one is before the other.
+double drift_between(const Bound& first, const Bound& second) {
+    if (first.at_ns >= second.at_ns) return std::numeric_limits<double>::infinity();
+    return (first.off_ns + second.off_ns) / static_cast<double>(second.at_ns - first.at_ns);
+}
+
+/// How far off the line the truth may be at `now_ns`, by these two.
+double off_at(std::int64_t now_ns, const Bound& first, const Bound& second) {
+    const double drift = drift_between(first, second);
+    return std::isinf(drift) ? drift : second.off_ns + drift * static_cast<double>(now_ns - second.at_ns);
+}
+
 }  // namespace
 
 std::int64_t Line::offset_at(std::int64_t reference_ns) const {
@@ -63,8 +95,7 @@ std::int64_t Line::offset_at(std::int64_t reference_ns) const {
 }
 
 std::int64_t Line::error_at(std::int64_t reference_ns) const {
-    const std::int64_t since = std::max<std::int64_t>(0, reference_ns - at_ns);
-    return error_ns + round_up(drift_error * static_cast<double>(since));
+    return error_ns + round_up(drift_error * static_cast<double>(std::abs(reference_ns - at_ns)));
 }
 
 std::int64_t Line::from_reference(std::int64_t reference_ns) const {
@@ -77,19 +108,22 @@ std::int64_t Line::to_reference(std::int64_t own_ns) const {
 }
 
 Line fit(std::span<const Exchange> exchanges) {
-    const std::vector<Point> points = shortest(exchanges);
-    Line line = least_squares(points);
-    constexpr std::int64_t rounding_ns = 1;
-    for (const Point& p : points) {
-        // The clock's own nanoseconds are not quite those of the reference, of which the half is.
-        const std::int64_t half_ns = round_up(static_cast<double>(p.half_ns) * (1 + most_drift));
-        const std::int64_t missed_ns = std::abs(p.offset_ns - line.offset_at(p.at_ns));
-        line.error_ns = std::max(line.error_ns, half_ns + missed_ns + rounding_ns);
-    }
-    const std::int64_t span_ns = points.back().at_ns - points.front().at_ns;
-    line.drift_error =
-        span_ns > 0 ? 2 * static_cast<double>(line.error_ns) / static_cast<double>(span_ns) : most_drift;
-    return line;
+    std::vector<Point> points;
+    for (const Exchange& e : exchanges) points.push_back(point_of(e));
+    const Line line = least_squares(points);
+    const std::vector<Bound> bounds = bounds_of(points, line);
+    const Bound& last = bounds.back();
+    const Bound& first =
+        *std::ranges::min_element(bounds, {}, [&](const Bound& b) { return drift_between(b, last); });
+    const Bound& second =
+        *std::ranges::min_element(bounds, {}, [&](const Bound& b) { return off_at(last.at_ns, first, b); });
+    const double drift_error = drift_between(first, second);
+    return {
+        .at_ns = second.at_ns,
+        .offset_ns = line.offset_at(second.at_ns),
+        .drift = line.drift,
+        .error_ns = round_up(second.off_ns),
+        .drift_error = std::isinf(drift_error) ? most_drift : drift_error};
 }
 
 Line compose(const Line& first, const Line& second) {

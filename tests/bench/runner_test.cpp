@@ -77,7 +77,7 @@ std::vector<Sampled> sample(const Experiment& experiment, std::size_t which, con
         PreparedCase prepared =
             preparer.prepare(cases[which], operations_per_sample(cases[which], experiment, false));
         if (wrap) wrap(rank, prepared);
-        StartGate gate{
+        HostGate gate{
             host.control(), rank, 2, StartMode::barrier, {host.control(), rank, 20'000'000'000, true}, true};
         verify::Verifier verifier{verify::Pattern{cases[which].dtype, cases[which].op, 2, experiment.verify}};
         auto buffers = std::make_unique<HostBuffers>(

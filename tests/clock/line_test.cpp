@@ -70,15 +70,17 @@ TEST(Line, ErrorIsHalfOfTheRoundTrip_AndWhatTheLineMisses) {
     EXPECT_NEAR(static_cast<double>(exact.error_ns), 5'000, 10);
     EXPECT_NEAR(exact.drift_error, 10e-6, 0.1e-6);
     EXPECT_NEAR(static_cast<double>(exact.error_at(exact.at_ns + 10 * second)), 105'000, 200);
-    EXPECT_EQ(exact.error_at(0), exact.error_ns);
+    EXPECT_NEAR(static_cast<double>(exact.error_at(exact.at_ns - second)), 15'000, 30);
 
-    // Offsets of 0, 3, 0 us: the least squares are those of the mean, 1 us, which misses the second by 2.
+    // Offsets of 0, 3, 0 us: the least squares are those of the mean, 1 us, which misses the second by 2
+    // and the others by 1. These allow it to be tilted by 12 us in 2 s.
     const Line bent = fit(std::vector<Exchange>{
         {0, 5 * us, 10 * us},
         {second, second + 8 * us, second + 10 * us},
         {2 * second, 2 * second + 5 * us, 2 * second + 10 * us}});
     EXPECT_EQ(bent.offset_ns, 1 * us);
-    EXPECT_NEAR(static_cast<double>(bent.error_ns), 7'000, 10);
+    EXPECT_NEAR(static_cast<double>(bent.error_ns), 6'000, 10);
+    EXPECT_NEAR(bent.drift_error, 6e-6, 0.1e-6);
 }
 
 TEST(Line, OneExchange_KnowsNothingOfTheDrift) {

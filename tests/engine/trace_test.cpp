@@ -7,7 +7,7 @@
 #include <map>
 
 #include "base/time.hpp"
-#include "bench/start_gate.hpp"
+#include "bench/host_gate.hpp"
 #include "bench/statistics.hpp"
 #include "tests/effort.hpp"
 #include "tests/engine/support.hpp"
@@ -54,7 +54,7 @@ Waits play(std::int32_t delayed_op) {
         const auto ops = connections.make_ready(plan, 0, Simple::min_part_bytes);
         Scratch scratch{2, Simple::block_bytes};
         Waiter waiter{control, rank, 20'000'000'000, false};
-        bench::StartGate gate{control, rank, 2, StartMode::window, waiter, false};
+        bench::HostGate gate{control, rank, 2, StartMode::window, waiter, false};
         std::vector<std::byte> input(8192), output(8192);
         const Buffers buffers{
             input.data(), output.data(), 4, reduce::reduce_copy(DataType::int32, ReduceOp::sum)};

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "clock/host_clocks.hpp"
+#include "clock/line.hpp"
 #include "cuda/cuda.hpp"
 #include "engine/cuda/clock.hpp"
 #include "engine/host/control.hpp"
@@ -22,7 +22,7 @@ struct DeviceClock {
 
 struct DeviceClocksOptions {
     int ranks = 1, rank = 0;
-    clock::HostClock host{};  ///< of this rank
+    clock::Line host{};  ///< of this rank
     std::int64_t wait_ns = 0;
 };
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bootstrap/bootstrap.hpp"
-#include "clock/host_clocks.hpp"
+#include "clock/line.hpp"
 #include "engine/collective.hpp"
 #include "engine/cuda/verdict.hpp"
 #include "engine/host/control.hpp"
@@ -56,7 +56,7 @@ struct CudaOptions {
     CountingKernels counting{};      ///< a test: played instead of the untraced kernels
     PeerLie peer_lie{};              ///< a test: what arrives in a peer's GPU is not what was sent
     LoopFault loop_fault = LoopFault::none;
-    clock::HostClock host_clock{};  ///< of this rank
+    clock::Line host_clock{};  ///< of this rank
 };
 
 /// The GPU of a rank.

@@ -80,10 +80,10 @@ class HostCollective final : public BlockingCollective {
 void check_placement(const bootstrap::Bootstrap& bootstrap) {
     if (static_cast<int>(bootstrap.local_ranks().size()) != bootstrap.size()) {
         throw Error{
-            ExitCode::unusable_engine, "engine host-shm needs all ranks on one host; rank " +
-                                           std::to_string(bootstrap.rank()) + " shares memory with " +
-                                           std::to_string(bootstrap.local_ranks().size()) + " of " +
-                                           std::to_string(bootstrap.size())};
+            ExitCode::unusable_engine,
+            "engine host-shm needs all ranks on one host; rank " + std::to_string(bootstrap.rank()) +
+                " shares memory with " + std::to_string(bootstrap.local_ranks().size()) + " of " +
+                std::to_string(bootstrap.size()) + "; between hosts there is the baseline mpi alone"};
     }
     if (bootstrap.size() > max_ranks) {
         throw Error{
@@ -96,9 +96,10 @@ void check_placement(const bootstrap::Bootstrap& bootstrap) {
 
 HostEngine::HostEngine(bootstrap::Bootstrap& bootstrap, const HostOptions& options)
     : bootstrap_{bootstrap}, options_{options} {
-    bootstrap::agree(bootstrap, [&] { check_placement(bootstrap); });
-    control_window_ = transport::make_windows(bootstrap, bootstrap.rank() == 0 ? sizeof(Control) : 0);
-    control_ = reinterpret_cast<Control*>(control_window_->of(0));
+    if (!options.across_hosts) bootstrap::agree(bootstrap, [&] { check_placement(bootstrap); });
+    const int first = bootstrap.local_ranks().front();
+    control_window_ = transport::make_windows(bootstrap, bootstrap.rank() == first ? sizeof(Control) : 0);
+    control_ = reinterpret_cast<Control*>(control_window_->of(first));
 }
 
 bool HostEngine::has(Protocol protocol) {

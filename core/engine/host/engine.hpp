@@ -31,6 +31,9 @@ class StuckError : public Error {
 struct HostOptions {
     std::int64_t wait_ns = 10'000'000'000;  ///< how long an op waits for a peer
     bool oversubscribed = false;            ///< ranks share cores: yield and sleep early
+    /// Take ranks of several hosts. Nothing can be prepared then, and each host has a control page of its
+    /// own.
+    bool across_hosts = false;
 };
 
 /// Engine host-shm: interprets schedules between the ranks of one host, over windows that all of them map.

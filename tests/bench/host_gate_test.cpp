@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The ringscope authors
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/start_gate.hpp"
+#include "bench/host_gate.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST_P(Modes, NobodyStartsBeforeTheLastArrives) {
         std::array<std::atomic<int>, rounds> arrived{};
         run_as_threads(ranks, [&](Bootstrap& bootstrap) {
             const int rank = bootstrap.rank();
-            StartGate gate{control, rank, ranks, GetParam(), Waiter{control, rank, 30'000 * ms, true}, true};
+            HostGate gate{control, rank, ranks, GetParam(), Waiter{control, rank, 30'000 * ms, true}, true};
             std::minstd_rand random{static_cast<unsigned>(rank) + 1};
             for (auto& round : arrived) {
                 std::this_thread::sleep_for(std::chrono::microseconds{random() % 1000});
@@ -52,7 +52,7 @@ TEST_P(Modes, RankThatDoesNotCome_IsNamedByTheOthers) {
     std::atomic<int> named{0};
     run_as_threads(4, [&](Bootstrap& bootstrap) {
         const int rank = bootstrap.rank();
-        StartGate gate{control, rank, 4, GetParam(), Waiter{control, rank, 200 * ms, true}, true};
+        HostGate gate{control, rank, 4, GetParam(), Waiter{control, rank, 200 * ms, true}, true};
         try {
             if (rank != 2) (void)gate.pass();
         } catch (const engine::host::StuckError& e) {
@@ -66,45 +66,45 @@ TEST_P(Modes, RankThatDoesNotCome_IsNamedByTheOthers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    StartGate, Modes, testing::Values(StartMode::window, StartMode::barrier),
+    HostGate, Modes, testing::Values(StartMode::window, StartMode::barrier),
     [](const auto& test) { return test.param == StartMode::window ? "window" : "barrier"; }
 );
 
-TEST(StartGate, Automatic_IsAWindowWhereRanksHaveCoresOfTheirOwn) {
+TEST(HostGate, Automatic_IsAWindowWhereRanksHaveCoresOfTheirOwn) {
     Control control{};
     const Waiter waiter{control, 0, ms, false};
-    EXPECT_TRUE(StartGate(control, 0, 1, StartMode::automatic, waiter, false).uses_window());
-    EXPECT_FALSE(StartGate(control, 0, 1, StartMode::automatic, waiter, true).uses_window());
-    EXPECT_TRUE(StartGate(control, 0, 1, StartMode::window, waiter, true).uses_window());
-    EXPECT_FALSE(StartGate(control, 0, 1, StartMode::barrier, waiter, false).uses_window());
+    EXPECT_TRUE(HostGate(control, 0, 1, StartMode::automatic, waiter, false).uses_window());
+    EXPECT_FALSE(HostGate(control, 0, 1, StartMode::automatic, waiter, true).uses_window());
+    EXPECT_TRUE(HostGate(control, 0, 1, StartMode::window, waiter, true).uses_window());
+    EXPECT_FALSE(HostGate(control, 0, 1, StartMode::barrier, waiter, false).uses_window());
 }
 
 /// Rank 0 has announced a start, and rank 1 gets to look at it 5 ms after it.
-TEST(StartGate, RankThatLooks5msLate_SaysSo) {
+TEST(HostGate, RankThatLooks5msLate_SaysSo) {
     Control control{};
     control.arrivals[0].rounds = 2;
     control.start_ns = now_ns() - 5 * ms;
-    StartGate gate{control, 1, 2, StartMode::window, Waiter{control, 1, 1000 * ms, false}, false};
+    HostGate gate{control, 1, 2, StartMode::window, Waiter{control, 1, 1000 * ms, false}, false};
     EXPECT_FALSE(gate.pass());
     EXPECT_EQ(control.late, 1U);
 }
 
-TEST(StartGate, RankThatIsInTime_StartsAtTheAnnouncedTime) {
+TEST(HostGate, RankThatIsInTime_StartsAtTheAnnouncedTime) {
     Control control{};
     control.arrivals[0].rounds = 2;
     const std::int64_t start = now_ns() + 20 * ms;
     control.start_ns = start;
-    StartGate gate{control, 1, 2, StartMode::window, Waiter{control, 1, 1000 * ms, false}, false};
+    HostGate gate{control, 1, 2, StartMode::window, Waiter{control, 1, 1000 * ms, false}, false};
     EXPECT_TRUE(gate.pass());
     EXPECT_GE(now_ns(), start);
     EXPECT_EQ(control.late, 0U);
 }
 
 /// Each start that somebody missed doubles the lead, from 20 us up to 5 ms.
-TEST(StartGate, MissedStarts_AreAnnouncedFurtherAhead) {
+TEST(HostGate, MissedStarts_AreAnnouncedFurtherAhead) {
     Control control{};
     control.arrivals[1].rounds = 1000;
-    StartGate gate{control, 0, 2, StartMode::window, Waiter{control, 0, 1000 * ms, false}, false};
+    HostGate gate{control, 0, 2, StartMode::window, Waiter{control, 0, 1000 * ms, false}, false};
     for (const std::int64_t lead_us : {40, 80, 160, 320, 640, 1280, 2560, 5000, 5000}) {
         control.late = 1;
         const std::int64_t before = now_ns();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The ringscope authors
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/start_gate.hpp"
+#include "bench/host_gate.hpp"
 
 #include <sched.h>
 
@@ -17,7 +17,7 @@ namespace {
 constexpr std::int32_t before_the_operation = -1;
 }
 
-StartGate::StartGate(
+HostGate::HostGate(
     host::Control& control, int rank, int ranks, StartMode mode, host::Waiter waiter, bool oversubscribed,
     std::int64_t clock_offset_ns
 )
@@ -29,7 +29,7 @@ StartGate::StartGate(
       clock_offset_ns_{clock_offset_ns} {}
 
 template <class Work>
-auto StartGate::bounded(Work work) {
+auto HostGate::bounded(Work work) {
     try {
         return work();
     } catch (const host::GaveUp&) {
@@ -37,7 +37,7 @@ auto StartGate::bounded(Work work) {
     }
 }
 
-bool StartGate::pass() {
+bool HostGate::pass() {
     return bounded([&] {
         if (window_) return window();
         barrier();
@@ -45,12 +45,12 @@ bool StartGate::pass() {
     });
 }
 
-void StartGate::finish() {
+void HostGate::finish() {
     bounded([&] { barrier(); });
 }
 
 /// Each rank shows that it has come and looks at the others one by one, so a report can name who is missing.
-void StartGate::barrier() {
+void HostGate::barrier() {
     const std::uint64_t round = ++rounds_;
     arrival(rank_).store(round, std::memory_order_release);
     for (int peer = 0; peer < ranks_; ++peer) {
@@ -61,7 +61,7 @@ void StartGate::barrier() {
 
 /// Rank 0 announces the start when all have come, so it needs to be ahead by one hop only. A rank that is
 /// late says so, and rank 0 announces the next start further ahead.
-bool StartGate::window() {
+bool HostGate::window() {
     constexpr std::int64_t longest_lead_ns = 5'000'000;
     barrier();
     const std::uint64_t round = ++rounds_;
@@ -83,7 +83,7 @@ bool StartGate::window() {
     return true;
 }
 
-std::int64_t StartGate::share(std::int64_t value) {
+std::int64_t HostGate::share(std::int64_t value) {
     return bounded([&] {
         if (rank_ == 0) control_.shared.store(value, std::memory_order_relaxed);
         barrier();
@@ -93,7 +93,7 @@ std::int64_t StartGate::share(std::int64_t value) {
     });
 }
 
-std::optional<std::string> StartGate::recover(std::int64_t limit_ns) {
+std::optional<std::string> HostGate::recover(std::int64_t limit_ns) {
     const std::int64_t deadline = now_ns() + limit_ns;
     if (!meet(deadline)) return std::nullopt;
     std::string who_waits = host::describe_stuck(control_, ranks_);
@@ -106,7 +106,7 @@ std::optional<std::string> StartGate::recover(std::int64_t limit_ns) {
 }
 
 /// Not by arrivals, which the abort word ends, and of which some ranks have more than others now.
-bool StartGate::meet(std::int64_t deadline_ns) {
+bool HostGate::meet(std::int64_t deadline_ns) {
     const std::uint64_t meeting = ++meetings_;
     const auto at = [&](int rank) -> std::atomic<std::uint64_t>& {
         return control_.recoveries[static_cast<std::size_t>(rank)].rounds;
@@ -122,7 +122,7 @@ bool StartGate::meet(std::int64_t deadline_ns) {
 }
 
 /// Each rank takes back its own record and comes to the same number of rounds; rank 0 what belongs to all.
-void StartGate::begin_anew(std::uint64_t rounds) {
+void HostGate::begin_anew(std::uint64_t rounds) {
     control_.stuck[static_cast<std::size_t>(rank_)].valid.store(0, std::memory_order_relaxed);
     if (rank_ == 0) {
         control_.abort.store(0, std::memory_order_relaxed);
@@ -132,7 +132,7 @@ void StartGate::begin_anew(std::uint64_t rounds) {
     arrival(rank_).store(rounds_, std::memory_order_relaxed);
 }
 
-std::atomic<std::uint64_t>& StartGate::arrival(int rank) {
+std::atomic<std::uint64_t>& HostGate::arrival(int rank) {
     return control_.arrivals[static_cast<std::size_t>(rank)].rounds;
 }
 
