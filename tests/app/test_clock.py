@@ -11,6 +11,7 @@ from program import PROGRAM, Done, call, lint, mpirun_words, run
 
 AHEAD_S = 1000
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
+MPI = ["-b", "4K", "-e", "64K", "-f", "16", "-a", "mpi", "--set", "measure.start=window"]
 RUN = ["-b", "64K", "-e", "64K", "-a", "ring-simple", "--set", "trace.iterations=20"]
 
 
@@ -124,7 +125,7 @@ def host_comparisons(path) -> list[dict]:
 )
 def test_ranks_of_several_hosts_are_moved_onto_the_clock_of_rank_0(tmp_path, hosts, asked):
     output = tmp_path / "hosts.h5"
-    done = run_on_hosts(tmp_path, hosts, "-b", "4K", "-e", "64K", "-f", "16", "-a", "mpi", "--output", output)
+    done = run_on_hosts(tmp_path, hosts, *MPI, "--output", output)
     assert done.is_good().err.count("the ranks are on several hosts") == 1
     rows = host_comparisons(output)
     with h5py.File(output) as file:

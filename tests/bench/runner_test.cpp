@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/time.hpp"
+#include "bench/host_gate.hpp"
 #include "bench/sampler.hpp"
 #include "tests/bench/support.hpp"
 #include "trace/marks.hpp"

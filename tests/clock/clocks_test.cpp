@@ -6,8 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <random>
+
+#include "tests/bootstrap/forwarding.hpp"
 
 namespace ringscope::clock {
 namespace {
@@ -18,30 +19,16 @@ using bootstrap::run_as_threads;
 constexpr std::int64_t us = 1'000, ms = 1'000'000, second = 1'000'000'000, hour = 3600 * second;
 
 /// Threads that say that they are on several hosts.
-class PretendedHosts : public Bootstrap {
+class PretendedHosts : public bootstrap::Forwarding {
  public:
-    PretendedHosts(Bootstrap& inner, const std::vector<int>& host_of) : inner_{inner} {
+    PretendedHosts(Bootstrap& inner, const std::vector<int>& host_of) : Forwarding{inner} {
         for (int rank = 0; rank < inner.size(); ++rank)
             if (host_of[static_cast<std::size_t>(rank)] == host_of[static_cast<std::size_t>(inner.rank())])
                 local_ranks_.push_back(rank);
     }
-    [[nodiscard]] int rank() const override { return inner_.rank(); }
-    [[nodiscard]] int size() const override { return inner_.size(); }
     [[nodiscard]] const std::vector<int>& local_ranks() const override { return local_ranks_; }
-    [[nodiscard]] bool shares_address_space() const override { return true; }
-    void barrier() override { inner_.barrier(); }
-    void broadcast(std::string& bytes, int root) override { inner_.broadcast(bytes, root); }
-    std::vector<std::string> all_gather(const std::string& bytes) override {
-        return inner_.all_gather(bytes);
-    }
-    std::vector<std::string> gather(const std::string& bytes, int root) override {
-        return inner_.gather(bytes, root);
-    }
-    void send(const std::string& bytes, int to) override { inner_.send(bytes, to); }
-    std::string receive(int from) override { return inner_.receive(from); }
 
  private:
-    Bootstrap& inner_;
     std::vector<int> local_ranks_;
 };
 
