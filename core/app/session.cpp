@@ -181,8 +181,7 @@ void Session::note_clocks() const {
     if (!clocks_->span_hosts()) return;
     note(
         "the ranks are on several hosts, whose clocks were compared over messages: stamps are moved onto "
-        "that of "
-        "rank 0, and right within " +
+        "that of rank 0, and right within " +
         std::to_string(error_ns) + " ns at first"
     );
 }
