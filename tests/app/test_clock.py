@@ -78,7 +78,7 @@ def test_rank_with_a_clock_of_its_own_is_moved_onto_that_of_rank_0(tmp_path):
 
 
 def run_on_hosts(folder, hosts: list[int], *words) -> Done:
-    """A rank for each number of a host. Host 0 is this one; each other has an identity and a clock of its own."""
+    """A rank for each number of a host: 0 is this one, each other has an identity and a clock of its own."""
     ranks = []
     for host in hosts:
         own = []
