@@ -11,20 +11,20 @@
 
 namespace ringscope::nccl {
 
-Group::Group(int ranks, std::int64_t wait_ns, Calls calls)
-    : wait_ns_{wait_ns}, calls_{std::move(calls)}, waiting_(static_cast<std::size_t>(ranks)) {}
+Group::Group(int ranks, Limits limits, Calls calls)
+    : limits_{limits}, calls_{std::move(calls)}, waiting_(static_cast<std::size_t>(ranks)) {}
 
 void Group::call(int rank, int device, std::int64_t limit_ns, std::function<void()> call) {
     const std::int64_t round = round_.load();
     waiting_[static_cast<std::size_t>(rank)] = {device, std::move(call)};
     ++arrived_;
     if (rank == 0) {
-        await(wait_ns_, "a rank", [&] { return arrived_.load() == static_cast<int>(waiting_.size()); });
+        await(limits_.come, "a rank", [&] { return arrived_.load() == static_cast<int>(waiting_.size()); });
         make_all(limit_ns);
         arrived_.store(0);
         round_.store(round + 1);
     } else {
-        await(wait_ns_ + limit_ns, "rank 0", [&] { return round_.load() != round; });
+        await(limits_.made + limit_ns, "rank 0", [&] { return round_.load() != round; });
     }
     if (code_ != ExitCode::ok) throw Error{code_, fault_};
 }
@@ -75,9 +75,9 @@ void Group::await(std::int64_t limit_ns, const char* whom, Condition condition) 
     }
 }
 
-std::shared_ptr<Group> meet(bootstrap::Bootstrap& bootstrap, std::int64_t wait_ns, Group::Calls calls) {
+std::shared_ptr<Group> meet(bootstrap::Bootstrap& bootstrap, Group::Limits limits, Group::Calls calls) {
     std::shared_ptr<Group> group;
-    if (bootstrap.rank() == 0) group = std::make_shared<Group>(bootstrap.size(), wait_ns, std::move(calls));
+    if (bootstrap.rank() == 0) group = std::make_shared<Group>(bootstrap.size(), limits, std::move(calls));
     const auto* own = &group;
     std::string address{reinterpret_cast<const char*>(&own), sizeof(own)};
     bootstrap.broadcast(address, 0);

@@ -24,12 +24,20 @@ class Group {
         std::function<void(int device)> use;
     };
 
-    Group(int ranks, std::int64_t wait_ns, Calls calls);
+    /// Ranks wait so long for each other, in ns.
+    struct Limits {
+        std::int64_t come;  ///< rank 0 for all others to have come
+        std::int64_t made;  ///< the others for rank 0, whose first calls connect the GPUs
+    };
+
+    Group(int ranks, Limits limits, Calls calls);
 
     /// Hands `call` over, for this thread's device, and returns when all ranks' calls have been made. Throws
-    /// on all ranks what one of them threw; timeout where a rank does not come within the group's limit, or
-    /// rank 0 is not back within `limit_ns`. After a timeout the group is of no use.
+    /// on all ranks what one of them threw; timeout where ranks do not come within the group's limits, or
+    /// rank 0 is not back within `limit_ns` (0: whenever). After a timeout the group is of no use.
     void call(int rank, int device, std::int64_t limit_ns, std::function<void()> call);
+
+    [[nodiscard]] bool is_broken() const { return broken_.load(); }
 
  private:
     struct Call {
@@ -42,7 +50,7 @@ class Group {
     template <class Condition>
     void await(std::int64_t limit_ns, const char* whom, Condition condition);
 
-    std::int64_t wait_ns_;
+    Limits limits_;
     Calls calls_;
     std::vector<Call> waiting_;
     std::atomic<int> arrived_{0};
@@ -54,7 +62,7 @@ class Group {
 
 /// One group for all ranks, which share an address space. [collective]
 [[nodiscard]] std::shared_ptr<Group> meet(
-    bootstrap::Bootstrap& bootstrap, std::int64_t wait_ns, Group::Calls calls
+    bootstrap::Bootstrap& bootstrap, Group::Limits limits, Group::Calls calls
 );
 
 }  // namespace ringscope::nccl

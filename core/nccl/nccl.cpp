@@ -251,7 +251,8 @@ Variables environment_for(const Options& options) {
 
 Communicator::Communicator(bootstrap::Bootstrap& bootstrap, const Options& options, std::int64_t wait_ns)
     : wait_ns_{wait_ns}, rank_{bootstrap.rank()}, device_{cuda::current_device()} {
-    if (bootstrap.shares_address_space()) group_ = meet(bootstrap, wait_ns + set_up_ns, group_calls());
+    if (bootstrap.shares_address_space())
+        group_ = meet(bootstrap, {.come = wait_ns, .made = wait_ns + set_up_ns}, group_calls());
     // Ranks that are threads share one environment: the first sets it, and restores it when all are done.
     std::unique_ptr<ScopedEnvironment> environment;
     std::string id;
@@ -314,6 +315,10 @@ void Communicator::check() const {
     ncclResult_t state = ncclSuccess;
     require(library().async_error(handle_, &state), "cannot ask for errors", handle_);
     if (state != ncclInProgress) require(state, "all-reduce failed", handle_);
+}
+
+bool Communicator::usable() const {
+    return handle_ != nullptr && !(group_ && group_->is_broken());
 }
 
 void Communicator::abort() noexcept {

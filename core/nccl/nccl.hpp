@@ -63,7 +63,8 @@ class Communicator {
     void check() const;
     /// Ends all that runs on the device. Nothing but the destructor may follow.
     void abort() noexcept;
-    [[nodiscard]] bool usable() const { return handle_ != nullptr; }
+    /// Not after abort(), nor once ranks of one process failed to come together.
+    [[nodiscard]] bool usable() const;
     [[nodiscard]] ncclComm* handle() const { return handle_; }
     [[nodiscard]] std::int64_t wait_ns() const { return wait_ns_; }
 

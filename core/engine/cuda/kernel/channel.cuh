@@ -60,14 +60,17 @@ __device__ inline EndState* states_of(const Launch& launch) {
     return launch.states + std::int64_t{blockIdx.x} * launch.ends;
 }
 
-/// Returns whether they are other ones than before.
+/// Past the L1 cache: the kernel before may still be writing them. Returns whether they are other ones than
+/// those of the last time.
 __device__ inline bool load_states(Channel& channel, const Launch& launch, int lane) {
     bool changed = false;
 #pragma unroll 1
     for (int i = lane; i < launch.ends; i += warp_size) {
-        const EndState state = states_of(launch)[i];
+        const auto state =
+            __builtin_bit_cast(EndState, load_slot(reinterpret_cast<const uint4*>(states_of(launch) + i)));
         channel.seen[i] = load_relaxed(counter(launch, i));
-        changed = changed || state.count != channel.states[i].count;
+        const EndState& last = channel.states[i];
+        changed = changed || state.count != last.count || state.position != last.position;
         channel.states[i] = state;
     }
     return changed;
@@ -100,30 +103,28 @@ __device__ inline void leave_states(const Channel& channel, const Launch& launch
 /// and are looked at again when it has ended. The last warp cares for them, for it has the least to do.
 template <class Player, class Watch>
 __device__ void open_channel(Channel& channel, const Launch& launch, Player& player, Watch& watch) {
-    const int others = static_cast<int>(blockDim.x) - warp_size;
-    const int lane = static_cast<int>(threadIdx.x) - others;
-    if (lane < 0) {
-        load_image(channel, launch, static_cast<int>(threadIdx.x), others);
-    } else {
-        load_states(channel, launch, lane);
-    }
+    const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+    const int others = threads > warp_size ? threads - warp_size : threads;
+    const int lane = thread - (threads - warp_size);
+    if (thread < others) load_image(channel, launch, thread, others);
+    if (lane >= 0) load_states(channel, launch, lane);
     __syncthreads();
     player.prepare(false);
     await_previous_kernel();
-    if (lane < 0) {
+    if (thread < others) {
         player.prefetch();
         watch.open(launch);
-    } else {
+    }
+    if (lane >= 0) {
         const bool changed = launch.overlaps != 0 && load_states(channel, launch, lane);
         if (changed || is_short_of_credits(channel, launch, lane)) channel.must_prepare_again = 1;
     }
     __syncthreads();
-    let_next_kernel_begin();
-    if (channel.must_prepare_again != 0) {
-        player.prepare(true);
-        __syncthreads();
-    }
     if (lane >= 0) leave_states(channel, launch, lane);
+    let_next_kernel_begin();
+    if (channel.must_prepare_again == 0) return;
+    player.prepare(true);
+    __syncthreads();
 }
 
 /// A record in the window: an op and, behind it, its ports.

@@ -53,9 +53,10 @@ class LowLatency {
 
     /// The user's part of the first op, so that it is on its way while the states are looked at.
     __device__ void prefetch() {
-        const PlainOp& op = plain_ops_[0];
-        const int line = static_cast<int>(threadIdx.x);
-        if ((op.traits & adds_local) != 0 && line < op.lines) prefetch_user(op.local + line);
+        const Op& op = Record::at(channel_, launch_, 0).op;
+        const std::int64_t at = std::int64_t{8} * threadIdx.x;
+        const bool has = channel_.head().records > 0 && op.local_at >= 0 && launch_.aligned != 0;
+        if (has && at + 8 <= op.size) prefetch_user(reinterpret_cast<const Pack*>(own(op) + at));
     }
 
     __device__ void play() {
@@ -78,6 +79,11 @@ class LowLatency {
         for (int i = 0; i < records; ++i) play_op(Record::at(channel_, launch_, i), plain_ops_[i]);
     }
 
+    /// The own contribution to an op, or what an earlier one left of it in the output.
+    __device__ const std::byte* own(const Op& op) const {
+        return (op.local_is_output ? launch_.output : launch_.input) + op.begin;
+    }
+
     __device__ void prepare(int records, bool know_credits) {
 #pragma unroll 1
         for (int i = static_cast<int>(threadIdx.x); i < records; i += static_cast<int>(blockDim.x)) {
@@ -96,8 +102,7 @@ class LowLatency {
         if (op.recvs > 1 || op.sends > 1 || op.size % 8 != 0 || op.divisor > 0 || launch_.aligned == 0)
             return out;
         out.traits |= plain | (op.store ? stores : 0) | (op.local_at >= 0 ? adds_local : 0);
-        out.local =
-            reinterpret_cast<const Pack*>((op.local_is_output ? launch_.output : launch_.input) + op.begin);
+        out.local = reinterpret_cast<const Pack*>(own(op));
         out.output = reinterpret_cast<Pack*>(launch_.output + op.begin);
         if (op.recvs == 1) {
             const Port& port = record.ports[0];
@@ -188,28 +193,25 @@ class LowLatency {
     __device__ bool move_line(const Record& record, int line, int bytes, Row* row) {
         const Op& op = record.op;
         const bool aligned = launch_.aligned != 0;
-        const std::int64_t at = op.begin + std::int64_t{8} * line;
-        Pack own{};
-        if (op.local_at >= 0) {
-            const std::byte* local = op.local_is_output ? launch_.output : launch_.input;
-            own = load_user<T, Pack>(local + at, bytes, aligned);
-        }
+        const std::int64_t at = std::int64_t{8} * line;
+        Pack local{};
+        if (op.local_at >= 0) local = load_user<T, Pack>(own(op) + at, bytes, aligned);
         Pack result{};
-        if (!combine(record, line, own, result, row)) return false;
+        if (!combine(record, line, local, result, row)) return false;
 #pragma unroll 1
         for (int i = op.recvs; i < record.port_count(); ++i) put(record.ports[i], line, result);
-        if (op.store) store_user<T>(launch_.output + at, result, bytes, aligned);
+        if (op.store) store_user<T>(launch_.output + op.begin + at, result, bytes, aligned);
         return true;
     }
 
     /// Sources in the order of summation: received, and the own contribution at its place.
-    __device__ bool combine(const Record& record, int line, const Pack& own, Pack& result, Row* row) {
+    __device__ bool combine(const Record& record, int line, const Pack& local, Pack& result, Row* row) {
         const Op& op = record.op;
         const int sources = op.recvs + (op.local_at >= 0 ? 1 : 0);
         Wide<T, Pack> sum;
 #pragma unroll 1
         for (int s = 0, received = 0; s < sources; ++s) {
-            result = own;
+            result = local;
             if (s != op.local_at && !take(record, received++, line, result, row)) return false;
             if (s == 0) {
                 sum = Wide<T, Pack>::of(result);
