@@ -95,7 +95,7 @@ bool Preparer::by_copy_engines(const Case& point, Protocol protocol) const {
 }
 
 std::int32_t Preparer::most_channels() const {
-    return engines_.cuda == nullptr ? 64 : engines_.cuda->most_channels();
+    return engines_.cuda == nullptr ? 128 : engines_.cuda->most_channels();
 }
 
 std::optional<schedule::Plan> Preparer::plan(const Case& point) const {

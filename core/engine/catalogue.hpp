@@ -20,7 +20,7 @@ using cuda::Defaults;
 struct Sizing {
     Protocol protocol = Protocol::simple;
     std::int64_t chunk_bytes = 0;
-    std::int32_t most_channels = 64;
+    std::int32_t most_channels = 128;
     bool copy_engines = false;  ///< cuda-staged: copy engines move the data
 };
 

@@ -151,12 +151,13 @@ TEST(CudaSlots, OfLl128_AreAligned) {
 
 TEST(CudaDefaults, ChannelsOfLl128_GrowWithTheMessageUpToTheMost) {
     const auto channels_of = [](std::int64_t chunk) {
-        return CudaEngine::defaults(Protocol::ll128, chunk, 64).channels;
+        return CudaEngine::defaults(Protocol::ll128, chunk, 128).channels;
     };
     EXPECT_EQ(channels_of(0), 1);
     EXPECT_EQ(channels_of(32 << 10), 32);
     EXPECT_EQ(channels_of(256 << 10), 32);
     EXPECT_EQ(channels_of(512 << 10), 64);
+    EXPECT_EQ(channels_of(64 << 20), 128);
     EXPECT_EQ(CudaEngine::defaults(Protocol::ll128, 512 << 10, 16).channels, 16);
 }
 

@@ -436,7 +436,7 @@ const std::vector<Gpu>& CudaEngine::gpus() const {
 std::int32_t CudaEngine::most_channels() const {
     std::map<std::string, std::int32_t> ranks;
     for (const Gpu& gpu : state_->gpus) ++ranks[gpu.uuid];
-    std::int32_t most = 64;
+    std::int32_t most = 128;
     for (const Gpu& gpu : state_->gpus) most = std::min(most, gpu.multiprocessors / ranks[gpu.uuid]);
     return std::max(1, most);
 }

@@ -29,20 +29,15 @@ std::int32_t low_latency_channels(std::int64_t chunk) {
 /// As LL up to 32 channels, and from 8 KiB for each of them on more.
 std::int32_t low_latency_128_channels(std::int64_t chunk) {
     return static_cast<std::int32_t>(
-        std::clamp<std::int64_t>(std::max(std::min<std::int64_t>(chunk >> 10, 32), chunk >> 13), 1, 64)
+        std::clamp<std::int64_t>(std::max(std::min<std::int64_t>(chunk >> 10, 32), chunk >> 13), 1, 128)
     );
 }
 
 std::int32_t simple_channels(std::int64_t chunk) {
     if (chunk < (16 << 10)) return 1;
     if (chunk < (64 << 10)) return 16;
-    return chunk < (512 << 10) ? 32 : 64;
-}
-
-/// Four slices of a channel's part of a chunk hide the latency of a hop; larger slots than 512 KiB bring
-/// nothing.
-std::int64_t simple_slot_bytes(std::int64_t piece) {
-    return std::clamp<std::int64_t>(piece / 4 / 4096 * 4096, 128 << 10, 512 << 10);
+    if (chunk < (512 << 10)) return 32;
+    return chunk < (2 << 20) ? 64 : 128;
 }
 
 }  // namespace
@@ -69,8 +64,10 @@ Defaults CudaEngine::defaults(Protocol protocol, std::int64_t chunk_bytes, std::
             .channels = std::min(most_channels, low_latency_128_channels(chunk_bytes)),
             .slots = 16,
             .slot_bytes = 64 << 10};
-    const std::int32_t channels = std::min(most_channels, simple_channels(chunk_bytes));
-    return {.channels = channels, .slots = 8, .slot_bytes = simple_slot_bytes(chunk_bytes / channels)};
+    return {
+        .channels = std::min(most_channels, simple_channels(chunk_bytes)),
+        .slots = 8,
+        .slot_bytes = 128 << 10};
 }
 
 }  // namespace ringscope::engine::cuda
