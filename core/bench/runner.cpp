@@ -470,6 +470,8 @@ void Runner::note_traffic(
     }));
     ++traffic_.cases_checked;
     traffic_.links_checked += links;
+    traffic_.links_traced +=
+        std::ranges::count_if(ledger.rows, [](const auto& row) { return row.traced_payload >= 0; });
     traffic_.links_equal += links - (ledger.differences.empty() ? 0 : std::max<std::int64_t>(1, different));
     for (const std::string& difference : ledger.differences) {
         if (traffic_.differences.size() < 5)

@@ -106,8 +106,8 @@ Json case_json(const CaseSummary& summary) {
 Json traffic_json(const TrafficVerdict& verdict) {
     return {
         {"cases_checked", verdict.cases_checked}, {"links_checked", verdict.links_checked},
-        {"links_equal", verdict.links_equal},     {"differences", verdict.differences},
-        {"not_observed", verdict.not_observed},
+        {"links_traced", verdict.links_traced},   {"links_equal", verdict.links_equal},
+        {"differences", verdict.differences},     {"not_observed", verdict.not_observed},
     };
 }
 

@@ -39,6 +39,7 @@ struct CaseSummary {
 struct TrafficVerdict {
     std::int64_t cases_checked = 0;         ///< cases with a declared value
     std::int64_t links_checked = 0;         ///< (case, src, dst) with a declared value
+    std::int64_t links_traced = 0;          ///< of these, with an account of traced iterations
     std::int64_t links_equal = 0;           ///< declared = traced = closed form, as far as each exists
     std::vector<std::string> differences;   ///< the first few, in words
     std::vector<std::string> not_observed;  ///< algorithms whose traffic is not observable

@@ -186,9 +186,12 @@ std::string difference_text(const TrafficVerdict& verdict) {
 
 std::string agreement_text(const TrafficVerdict& verdict) {
     if (verdict.links_checked == 0) return "# Traffic: no link was observed";
+    const std::string equal =
+        verdict.links_traced == 0 ? "declared = closed form" : "declared = traced = closed form";
+    const std::int64_t untraced = verdict.links_checked - verdict.links_traced;
     return fmt::format(
-        "# Traffic: declared = traced = closed form on all {} links of {} cases", verdict.links_checked,
-        verdict.cases_checked
+        "# Traffic: {} on all {} links of {} cases{}", equal, verdict.links_checked, verdict.cases_checked,
+        untraced == 0 ? "" : fmt::format(" ({} not traced)", untraced)
     );
 }
 

@@ -64,7 +64,7 @@ inline RunHeader header() {
 inline TrafficVerdict verdict() {
     TrafficVerdict verdict;
     verdict.cases_checked = 3;
-    verdict.links_checked = verdict.links_equal = 12;
+    verdict.links_checked = verdict.links_traced = verdict.links_equal = 12;
     return verdict;
 }
 

@@ -278,11 +278,25 @@ TEST(Fit, GivesDecimalsAwayBeforeTheColumn) {
 TEST(Traffic, Agreement) {
     TrafficVerdict verdict;
     verdict.cases_checked = 12;
-    verdict.links_checked = verdict.links_equal = 36;
+    verdict.links_checked = verdict.links_traced = verdict.links_equal = 36;
     verdict.not_observed = {"mpi"};
     EXPECT_EQ(
         traffic_text(verdict),
         "# Traffic: declared = traced = closed form on all 36 links of 12 cases; not observable: mpi"
+    );
+}
+
+TEST(Traffic, WhatWasNotTracedIsNotSaidToBeEqual) {
+    TrafficVerdict verdict;
+    verdict.cases_checked = 3;
+    verdict.links_checked = verdict.links_equal = 12;
+    EXPECT_EQ(
+        traffic_text(verdict), "# Traffic: declared = closed form on all 12 links of 3 cases (12 not traced)"
+    );
+    verdict.links_traced = 8;
+    EXPECT_EQ(
+        traffic_text(verdict),
+        "# Traffic: declared = traced = closed form on all 12 links of 3 cases (4 not traced)"
     );
 }
 
