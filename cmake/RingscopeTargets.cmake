@@ -5,13 +5,14 @@ if(RINGSCOPE_SANITIZE)
     set(ringscope_hot verify engine)
 endif()
 
-# What such a module is compiled with (hot TRUE or FALSE), besides the flags of all.
+# What such a module is compiled with (hot TRUE or FALSE), besides the flags of all. Loops begin at cache lines: LL on the host
+# took 31 to 40 us for the same code, as its loops happened to lie.
 function(ringscope_optimise target hot)
     target_link_libraries(${target} PRIVATE ringscope::flags)
     target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
     if(hot)
         target_compile_options(${target} PRIVATE
-            $<$<CONFIG:RelWithDebInfo>:-O1> $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O3>)
+            $<$<CONFIG:RelWithDebInfo>:-O1> "$<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O3;-falign-loops=64;-falign-functions=64>")
     endif()
 endfunction()
 

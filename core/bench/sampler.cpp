@@ -11,6 +11,13 @@
 namespace ringscope::bench {
 namespace {
 
+/// Events that the log holds: those of a block of traced samples, or of one where these are so many that
+/// nothing of the others is left in the caches anyway.
+std::int64_t log_size(std::int64_t events_of_sample) {
+    constexpr std::int64_t many = 4096;
+    return events_of_sample > many ? events_of_sample : traced_per_block * events_of_sample;
+}
+
 std::uint64_t seed_of(const Case& point, std::int64_t iteration) {
     return static_cast<std::uint64_t>(point.index) * 1'000'003 + static_cast<std::uint64_t>(iteration);
 }
@@ -83,8 +90,13 @@ Sampler::Sampler(
       clock_{clock} {}
 
 RankResult Sampler::run() {
-    run_cold();
-    run_warm();
+    try {
+        run_cold();
+        run_warm();
+    } catch (...) {
+        keep_events();  // of the samples before the one that failed
+        throw;
+    }
     return std::move(result_);
 }
 
@@ -94,17 +106,18 @@ void Sampler::run_cold() {
         sample({.state = trace::SampleState::warmup});
 }
 
-/// The memory for the events of a sample is there before the first of them.
+/// The memory for the events of a block of traced samples is there before the first of them.
 void Sampler::run_warm() {
     const std::int64_t traced = traced_iterations(experiment_, prepared_), most = most_operations();
     if (traced > 0) {
         result_.traced_ops = traced_operations(point_.mode, most);
-        const std::int64_t expected =
-            result_.traced_ops * schedule::events_per_operation(*prepared_.plan, rank_);
-        events_ = engine::EventLog{std::min(experiment_.trace.max_events_per_rank, expected)};
+        events_of_sample_ = result_.traced_ops * schedule::events_per_operation(*prepared_.plan, rank_);
+        log_capacity_ = std::min(experiment_.trace.max_events_per_rank, log_size(events_of_sample_));
+        events_ = engine::EventLog{log_capacity_};
     }
     for (const PlannedSample& planned : plan_samples(experiment_.measure, point_.mode, most, traced))
         sample(planned);
+    keep_events();
 }
 
 /// Operations of a sample. Isolated ones that are too short for the clock are taken several at a time, as
@@ -135,6 +148,10 @@ void Sampler::sample(const PlannedSample& planned) {
         .traced = planned.traced,
         .ops = planned.ops};
     const auto operations = buffers_->operations().first(static_cast<std::size_t>(planned.ops));
+    // Events are kept behind a block of traced samples, not between them: what that does to the caches would
+    // be taken for the cost of the trace.
+    if (!planned.traced || std::ssize(events_.events()) + events_of_sample_ > log_capacity_) keep_events();
+    const std::size_t first_event = events_.events().size();
     buffers_->fill(planned.ops, seed);
     prepared_.collective->arm(operations, planned.traced ? &events_ : nullptr);
     const bool in_time = gate_.pass();
@@ -147,12 +164,12 @@ void Sampler::sample(const PlannedSample& planned) {
     check(planned.ops, seed, row);
     result_.samples.push_back(row);
     if (!planned.traced) return;
+    pending_.push_back({iteration, first_event, events_.events().size()});
     const std::int64_t error_ns =
         timing.events_error_ns + (timing.on_common_clock ? 0 : clock_.error_at(row.exit_ns));
     result_.clock_error_ns = std::max(result_.clock_error_ns, error_ns);
     result_.compared_devices = timing.on_common_clock;
     result_.device_ahead_ns = timing.device_ahead_ns;
-    keep_events(iteration);
 }
 
 /// The host's clock ran before the device's work began and after it ended, so it cannot have seen less.
@@ -180,13 +197,21 @@ void Sampler::check(std::int64_t ops, std::uint64_t seed, trace::SampleRow& row)
     result_.hashes.push_back(hash);
 }
 
+void Sampler::keep_events() {
+    for (const Pending& sample : pending_)
+        keep(sample.iteration, events_.events().subspan(sample.first, sample.end - sample.first));
+    result_.events_dropped += events_.dropped();
+    events_.clear();
+    pending_.clear();
+}
+
 /// As many as there is room for.
-void Sampler::keep_events(std::int64_t iteration) {
-    const auto there = std::ssize(events_.events());
+void Sampler::keep(std::int64_t iteration, std::span<const engine::RawEvent> events) {
+    const std::int64_t there = std::ssize(events);
     const std::int64_t kept = std::min(there, experiment_.trace.max_events_per_rank - store_.size());
     std::vector<trace::EventRow> rows;
     rows.reserve(static_cast<std::size_t>(kept));
-    for (const engine::RawEvent& raw : events_.events().first(static_cast<std::size_t>(kept))) {
+    for (const engine::RawEvent& raw : events.first(static_cast<std::size_t>(kept))) {
         trace::EventRow row = event_row(point_, iteration, rank_, *prepared_.plan, raw);
         for (auto stamp :
              {&trace::EventRow::begin_ns, &trace::EventRow::ready_ns, &trace::EventRow::end_ns,
@@ -197,8 +222,7 @@ void Sampler::keep_events(std::int64_t iteration) {
         result_.waited_ns += static_cast<double>(raw.wait_ns);
     }
     result_.events_kept += kept;
-    result_.events_dropped += there - kept + events_.dropped();
-    events_.clear();
+    result_.events_dropped += there - kept;
     store_.add(rows);
 }
 

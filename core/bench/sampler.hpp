@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "bench/case_buffers.hpp"
 #include "bench/event_store.hpp"
@@ -40,7 +42,8 @@ class Sampler {
     void sample(const PlannedSample& planned);
     [[nodiscard]] trace::SampleState state_of(const trace::SampleRow& row, bool in_time) const;
     void check(std::int64_t ops, std::uint64_t seed, trace::SampleRow& row);
-    void keep_events(std::int64_t iteration);
+    void keep_events();
+    void keep(std::int64_t iteration, std::span<const engine::RawEvent> events);
 
     const Case& point_;
     const Experiment& experiment_;
@@ -50,7 +53,14 @@ class Sampler {
     int rank_;
     EventStore& store_;
     clock::Line clock_;  ///< this rank's by that of rank 0
+    /// A traced sample whose events are still in the log.
+    struct Pending {
+        std::int64_t iteration;
+        std::size_t first, end;
+    };
     engine::EventLog events_{0};
+    std::int64_t events_of_sample_ = 0, log_capacity_ = 0;
+    std::vector<Pending> pending_;
     RankResult result_;
 };
 

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "tests/bootstrap/forwarding.hpp"
+#include "tests/effort.hpp"
 
 namespace ringscope::clock {
 namespace {
@@ -142,7 +143,7 @@ INSTANTIATE_TEST_SUITE_P(
     Clocks, SimulatedHosts, testing::Values(2, 3, 5, 8), testing::PrintToStringParamName()
 );
 
-constexpr std::uint64_t seeds = 40;
+constexpr std::uint64_t seeds = sanitized ? 6 : 40;
 
 TEST_P(SimulatedHosts, TruthLiesWithinTheError_NowAndLater) {
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
