@@ -12,7 +12,8 @@ function(ringscope_optimise target hot)
     target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
     if(hot)
         target_compile_options(${target} PRIVATE
-            $<$<CONFIG:RelWithDebInfo>:-O1> "$<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O3;-falign-loops=64;-falign-functions=64>")
+            $<$<CONFIG:RelWithDebInfo>:-O1>
+            "$<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O3;-falign-loops=64;-falign-functions=64>")
     endif()
 endfunction()
 

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "tests/bootstrap/forwarding.hpp"
+#include "tests/clock/true_clock.hpp"
 #include "tests/effort.hpp"
 
 namespace ringscope::clock {
@@ -31,22 +32,6 @@ class PretendedHosts : public bootstrap::Forwarding {
 
  private:
     std::vector<int> local_ranks_;
-};
-
-/// A clock by the true time.
-struct TrueClock {
-    std::int64_t offset_ns = 0;
-    double drift = 0;
-
-    [[nodiscard]] std::int64_t at(std::int64_t true_ns) const {
-        return true_ns + offset_ns +
-               std::llround(static_cast<long double>(drift) * static_cast<long double>(true_ns));
-    }
-    [[nodiscard]] std::int64_t when(std::int64_t shown_ns) const {
-        return std::llround(
-            static_cast<long double>(shown_ns - offset_ns) / (1 + static_cast<long double>(drift))
-        );
-    }
 };
 
 /// A host of its own for every rank, in simulated time: messages carry the moment of their arrival. A way

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The ringscope authors
 // SPDX-License-Identifier: Apache-2.0
 #include "clock/line.hpp"
+#include "tests/clock/true_clock.hpp"
 #include "tests/effort.hpp"
 
 #include <gtest/gtest.h>
@@ -14,20 +15,11 @@ namespace {
 
 constexpr std::int64_t us = 1'000, ms = 1'000'000, second = 1'000'000'000, hour = 3600 * second;
 
-/// A clock that was ahead by `offset_ns` when the reference showed 0.
-struct Truth {
-    std::int64_t offset_ns = 0;
-    double drift = 0;
-
-    [[nodiscard]] std::int64_t at(std::int64_t reference_ns) const {
-        return reference_ns + offset_ns +
-               std::llround(static_cast<long double>(drift) * static_cast<long double>(reference_ns));
-    }
-};
-
 /// Questions in even distances, whose ways take 2 us there and 8 us back, and tails that are not the same
 /// either; one in twenty loses a millisecond on one of them.
-std::vector<Exchange> asked(const Truth& truth, int questions, std::int64_t distance_ns, std::uint64_t seed) {
+std::vector<Exchange> asked(
+    const TrueClock& truth, int questions, std::int64_t distance_ns, std::uint64_t seed
+) {
     std::mt19937_64 random{seed};
     std::exponential_distribution<double> there{1.0 / 3'000}, back{1.0 / 9'000};
     std::uniform_int_distribution<int> lost{0, 19};
@@ -42,11 +34,11 @@ std::vector<Exchange> asked(const Truth& truth, int questions, std::int64_t dist
     return exchanges;
 }
 
-std::int64_t off_by(const Line& line, const Truth& truth, std::int64_t reference_ns) {
+std::int64_t off_by(const Line& line, const TrueClock& truth, std::int64_t reference_ns) {
     return std::abs(line.from_reference(reference_ns) - truth.at(reference_ns));
 }
 
-bool holds(const Line& line, const Truth& truth) {
+bool holds(const Line& line, const TrueClock& truth) {
     for (const std::int64_t later : {0 * second, 1 * second, 10 * second, 1000 * second}) {
         const std::int64_t moment = line.at_ns + later;
         if (off_by(line, truth, moment) > line.error_at(moment)) return false;
@@ -100,7 +92,7 @@ TEST(Line, ThereAndBack_IsTheSameMoment) {
 TEST(Line, TruthLiesWithinTheError_AlsoLater_HoweverUnevenTheWays) {
     std::int64_t largest = 0;
     for (std::uint64_t seed = 1; seed <= (sanitized ? 50 : 1000); ++seed) {
-        const Truth truth{
+        const TrueClock truth{
             static_cast<std::int64_t>(seed % 7) * hour - 3 * hour, 50e-6 - 1e-7 * static_cast<double>(seed)};
         const Line line = fit(asked(truth, 40, 10 * ms, seed));
         EXPECT_TRUE(holds(line, truth)) << seed;
@@ -113,7 +105,7 @@ TEST(Line, TruthLiesWithinTheError_AlsoLater_HoweverUnevenTheWays) {
 TEST(Line, MutantsThatAreTooSure_AreFound) {
     int bold = 0, flat = 0, certain = 0;
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-        const Truth truth{2 * hour, 50e-6};
+        const TrueClock truth{2 * hour, 50e-6};
         const Line line = fit(asked(truth, 40, 250 * ms, seed));
         Line mutant = line;
         mutant.error_ns /= 3;

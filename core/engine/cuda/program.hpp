@@ -73,7 +73,7 @@ struct alignas(16) Row {
     std::int64_t begin = 0, ready = 0;  ///< ns of %globaltimer
     std::int64_t posted = 0, end = 0;
     std::int64_t wait = 0;
-    std::uint32_t payload = 0, wire = 0;  ///< bytes, as the copying loop moved them
+    std::uint32_t payload = 0, wire = 0;  ///< bytes of the parts or lines that were moved
 };
 
 /// What a rank was waiting for when its time was up: the layout of host::StuckRecord.

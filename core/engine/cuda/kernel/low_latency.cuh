@@ -26,8 +26,8 @@ enum OpTrait : std::uint32_t {
     sends = 4,
     adds_local = 8,
     stores = 16,
-    lacks_credit = 64,  ///< by the counters as they were seen when it was worked out
-    is_near_wrap = 128
+    lacks_credit = 32,  ///< by the counters as they were seen when it was worked out
+    is_near_wrap = 64
 };
 
 /// Protocol LL: a line of 16 bytes is {data, flag, data, flag}, stored and loaded whole. Each half of 8 bytes

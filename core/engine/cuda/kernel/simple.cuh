@@ -128,7 +128,7 @@ class Simple {
             posts.value[lane()] = number;
             handover_.slots[parity][lane()] = slot_of(channel_, launch_, port, part);
             wait_for_counter(channel_, launch_, record.op, port, lane() >= record.op.recvs, number);
-            watch_.part_ready(record.op, part, place);
+            watch_.part_ready(record.op, part, part_of(record.op, part).size, place);
         }
         __syncwarp();
     }

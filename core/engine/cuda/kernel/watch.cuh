@@ -18,7 +18,7 @@ struct NoWatch {
     __device__ void data_ready(Row*, int, int) {}
     __device__ void end(Row*) {}
     __device__ void part_begin(int, unsigned int) {}
-    __device__ void part_ready(const Op&, int, unsigned int) {}
+    __device__ void part_ready(const Op&, int, std::int64_t, unsigned int) {}
     __device__ void stored(const Port&, int) {}
     __device__ void posting(unsigned int) {}
     __device__ void posted(unsigned int) {}
@@ -85,18 +85,18 @@ class TraceWatch {
         if (part == 0) {
             begin_ = last_;
             wait_ = 0;
+            bytes_ = 0;
         }
         board_.parts[place][threadIdx.x].row = -1;
         board_.is_first[place] = part == 0;
     }
-    __device__ void part_ready(const Op& op, int part, unsigned int place) {
+    __device__ void part_ready(const Op& op, int part, std::int64_t bytes, unsigned int place) {
         const std::int64_t now = global_ns();
         if (part == 0) ready_ = now;
         wait_ += now - last_;
+        bytes_ += static_cast<std::uint32_t>(bytes);
         const int lane = static_cast<int>(threadIdx.x);
-        if (part == op.parts - 1)
-            board_.parts[place][lane] = {
-                begin_, ready_, wait_, static_cast<std::uint32_t>(op.size), op.row + lane};
+        if (part == op.parts - 1) board_.parts[place][lane] = {begin_, ready_, wait_, bytes_, op.row + lane};
     }
     __device__ void posting(unsigned int place) {
         if (board_.is_first[place]) posted_ = global_ns();
@@ -112,6 +112,7 @@ class TraceWatch {
     Board& board_;
     // Simple: of a lane's port, while its parts are moved and posted.
     std::int64_t begin_ = 0, ready_ = 0, wait_ = 0, last_ = 0, posted_ = 0;
+    std::uint32_t bytes_ = 0;
 };
 
 /// Every thread counts the bytes that it stores into a peer's slots, per connection. For tests: it knows
