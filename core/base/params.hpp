@@ -8,7 +8,7 @@
 namespace ringscope {
 
 /// Parameters that every algorithm takes; an option of its own must not have such a name.
-inline constexpr std::array<std::string_view, 6> common_params{"channels", "slots",       "slot_bytes",
-                                                               "threads",  "copy_engine", "protocol"};
+inline constexpr std::array<std::string_view, 7> common_params{
+    "channels", "slots", "slot_bytes", "direct", "threads", "copy_engine", "protocol"};
 
 }  // namespace ringscope

@@ -36,22 +36,34 @@ std::int64_t buffer_bytes(const Case& point, const Experiment& experiment) {
     return buffers * (point.bytes + guards);
 }
 
-HostBuffers::HostBuffers(const Case& point, verify::Verifier verifier, int rank, std::int64_t operations)
-    : count_{point.count},
-      in_place_{point.in_place},
-      rank_{rank},
-      verifier_{std::move(verifier)},
-      input_{point.in_place ? 0 : point.bytes, point.offset * size_of(point.dtype)} {
+std::int64_t HostBuffers::bytes_needed(const Case& point, std::int64_t operations) {
+    const std::int64_t offset = point.offset * size_of(point.dtype);
+    return verify::GuardLayout{point.in_place ? 0 : point.bytes, offset}.total +
+           operations * verify::GuardLayout{point.bytes, offset}.total;
+}
+
+HostBuffers::HostBuffers(
+    const Case& point, verify::Verifier verifier, int rank, std::int64_t operations, std::byte* memory
+)
+    : count_{point.count}, in_place_{point.in_place}, rank_{rank}, verifier_{std::move(verifier)} {
+    const std::int64_t offset = point.offset * size_of(point.dtype);
+    const auto make = [&](std::int64_t bytes) {
+        if (memory == nullptr) return verify::GuardedBuffer{bytes, offset};
+        std::byte* const begin = memory;
+        memory += verify::GuardLayout{bytes, offset}.total;
+        return verify::GuardedBuffer{bytes, offset, begin};
+    };
+    input_ = make(in_place_ ? 0 : point.bytes);
     for (std::int64_t i = 0; i < operations; ++i) {
-        outputs_.emplace_back(point.bytes, point.offset * size_of(point.dtype));
+        outputs_.push_back(make(point.bytes));
         std::byte* output = outputs_.back().data();
-        operations_.push_back({in_place_ ? output : input_.data(), output});
+        operations_.push_back({in_place_ ? output : input_->data(), output});
     }
 }
 
 void HostBuffers::fill(std::int64_t ops, std::uint64_t seed) {
     const verify::Pattern& pattern = verifier_.pattern();
-    if (!in_place_) pattern.fill(input_.data(), rank_, count_, seed);
+    if (!in_place_) pattern.fill(input_->data(), rank_, count_, seed);
     for (std::size_t i = 0; i < static_cast<std::size_t>(ops); ++i) {
         if (in_place_) {
             pattern.fill(outputs_[i].data(), rank_, count_, seed);
@@ -63,7 +75,7 @@ void HostBuffers::fill(std::int64_t ops, std::uint64_t seed) {
 
 verify::Verdict HostBuffers::check(std::int64_t op, std::uint64_t seed) {
     return verifier_.check(
-        outputs_[static_cast<std::size_t>(op)], in_place_ ? nullptr : &input_, rank_, seed
+        outputs_[static_cast<std::size_t>(op)], in_place_ ? nullptr : &*input_, rank_, seed
     );
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,10 +28,15 @@ class CaseBuffers {
     [[nodiscard]] virtual verify::Verdict check(std::int64_t op, std::uint64_t seed) = 0;
 };
 
-/// Buffers in this process's own memory.
+/// Buffers in memory of the host: this process's own, or some that the caller owns.
 class HostBuffers final : public CaseBuffers {
  public:
-    HostBuffers(const Case& point, verify::Verifier verifier, int rank, std::int64_t operations);
+    HostBuffers(
+        const Case& point, verify::Verifier verifier, int rank, std::int64_t operations,
+        std::byte* memory = nullptr
+    );
+    /// The bytes of memory that they take.
+    [[nodiscard]] static std::int64_t bytes_needed(const Case& point, std::int64_t operations);
 
     [[nodiscard]] std::span<const engine::Operation> operations() const override { return operations_; }
     void fill(std::int64_t ops, std::uint64_t seed) override;
@@ -41,7 +47,7 @@ class HostBuffers final : public CaseBuffers {
     bool in_place_;
     int rank_;
     verify::Verifier verifier_;
-    verify::GuardedBuffer input_;
+    std::optional<verify::GuardedBuffer> input_;
     std::vector<verify::GuardedBuffer> outputs_;
     std::vector<engine::Operation> operations_;
 };

@@ -264,7 +264,7 @@ void Preparer::prepare_schedule(const Case& point, std::int64_t operations, Prep
     if (on_device(point)) {
         prepare_on_gpu(point, operations, prepared);
     } else {
-        prepare_on_host(point, prepared);
+        prepare_on_host(point, operations, prepared);
     }
 }
 
@@ -307,7 +307,7 @@ void Preparer::describe_ways(const Case& point, PreparedCase& prepared) const {
 }
 
 /// The plugin's own kernel where it brings one, else the interpreter.
-void Preparer::prepare_on_host(const Case& point, PreparedCase& prepared) {
+void Preparer::prepare_on_host(const Case& point, std::int64_t operations, PreparedCase& prepared) {
     if (!prepared.plan) {
         prepared.collective = std::make_unique<engine::LocalCopy>(point.bytes);
         return;
@@ -315,16 +315,26 @@ void Preparer::prepare_on_host(const Case& point, PreparedCase& prepared) {
     const ringscope_algorithm& algorithm = algorithm_of(point);
     const void* extension =
         algorithm.get_extension == nullptr ? nullptr : algorithm.get_extension(RINGSCOPE_HOST_KERNEL);
-    if (extension == nullptr) {
-        prepared.collective = engines_.host.prepare(
-            key_of(point.algorithm, prepared.plan->request), *prepared.plan, point.dtype, point.op
-        );
-        return;
-    }
+    if (extension == nullptr) return prepare_interpreter(point, operations, prepared);
     prepared.traced = false;
     prepared.collective = engines_.host.prepare_kernel(
         *static_cast<const ringscope_host_kernel*>(extension), point.count, point.dtype, point.op
     );
+}
+
+/// Protocol Simple alone moves bytes that have no flags between them, so it alone can leave them in user
+/// buffers.
+void Preparer::prepare_interpreter(const Case& point, std::int64_t operations, PreparedCase& prepared) {
+    const schedule::PlanRequest& request = prepared.plan->request;
+    const bool direct = request.link.protocol == Protocol::simple && point.algorithm.param("direct", 1) != 0;
+    engine::host::PreparedOnHost on_host = engines_.host.prepare(
+        key_of(point.algorithm, request), *prepared.plan, point.dtype, point.op,
+        direct ? HostBuffers::bytes_needed(point, operations) : 0
+    );
+    prepared.user_memory = on_host.user_memory;
+    prepared.collective = std::move(on_host.collective);
+    if (direct && prepared.user_memory == nullptr)
+        prepared.note = "all through slots, for there is too little shared memory for the user buffers";
 }
 
 }  // namespace ringscope::bench

@@ -29,7 +29,7 @@ class Skipped : public Error {
 /// A case made ready: what runs it, where its buffers are, and what its schedule declares.
 struct PreparedCase {
     std::unique_ptr<engine::Collective> collective;
-    std::byte* user_memory = nullptr;  ///< of the device, of so many bytes; null: of the host
+    std::byte* user_memory = nullptr;  ///< for the user's buffers; null: any of the host will do
     std::int64_t user_bytes = 0;
     double empty_ns = std::numeric_limits<double>::quiet_NaN();  ///< an empty kernel's time, on devices
     std::string protocol;                                        ///< "" where not observable
@@ -78,7 +78,8 @@ class Preparer {
     void prepare_mpi(const Case& point, PreparedCase& prepared);
     void prepare_nccl(const Case& point, std::int64_t operations, PreparedCase& prepared);
     void prepare_schedule(const Case& point, std::int64_t operations, PreparedCase& prepared);
-    void prepare_on_host(const Case& point, PreparedCase& prepared);
+    void prepare_on_host(const Case& point, std::int64_t operations, PreparedCase& prepared);
+    void prepare_interpreter(const Case& point, std::int64_t operations, PreparedCase& prepared);
     void prepare_on_gpu(const Case& point, std::int64_t operations, PreparedCase& prepared);
     [[nodiscard]] const ringscope_algorithm& algorithm_of(const Case& point) const {
         return *registry_.find(point.algorithm.id)->algorithm;

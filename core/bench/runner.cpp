@@ -364,8 +364,10 @@ std::unique_ptr<CaseBuffers> Runner::make_buffers(const Case& point, const Prepa
     verify::Verifier verifier{verify::Pattern{
         point.dtype, point.op, members_of(prepared), prepared.verify.value_or(experiment_.verify)}};
     const std::int64_t operations = operations_of(point);
-    if (prepared.user_memory == nullptr) {
-        return std::make_unique<HostBuffers>(point, std::move(verifier), bootstrap_.rank(), operations);
+    if (!preparer_.on_device(point)) {
+        return std::make_unique<HostBuffers>(
+            point, std::move(verifier), bootstrap_.rank(), operations, prepared.user_memory
+        );
     }
     return make_device_buffers(
         point, std::move(verifier), bootstrap_.rank(), operations, prepared.user_memory, prepared.user_bytes

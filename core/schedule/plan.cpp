@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "schedule/place.hpp"
 #include "schedule/proof.hpp"
 #include "schedule/rehearsal.hpp"
 
@@ -148,8 +149,10 @@ Plan make_plan(const ringscope_algorithm& algorithm, const PlanRequest& request)
         prove(algorithm, plan);
         cycle = deadlock(plan);
         if (!cycle.empty()) continue;
-        for (auto& programs : plan.programs)
+        for (auto& programs : plan.programs) {
             plan.steps = std::max(plan.steps, number_messages(programs, plan.chunks));
+            place_messages(programs, plan.chunks, plan.slices);
+        }
         plan.most_messages = most_messages(plan);
         return plan;
     }

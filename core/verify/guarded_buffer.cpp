@@ -41,13 +41,15 @@ GuardLayout::GuardLayout(std::int64_t bytes_of_data, std::int64_t offset_bytes) 
 }
 
 GuardedBuffer::GuardedBuffer(std::int64_t bytes, std::int64_t offset_bytes)
-    : layout_{bytes, offset_bytes}, memory_{allocate(layout_.total)} {
+    : layout_{bytes, offset_bytes}, memory_{allocate(layout_.total), std::free} {
     restore_guards();
     poison();
 }
 
-void GuardedBuffer::Free::operator()(std::byte* memory) const noexcept {
-    std::free(memory);
+GuardedBuffer::GuardedBuffer(std::int64_t bytes, std::int64_t offset_bytes, std::byte* memory)
+    : layout_{bytes, offset_bytes}, memory_{memory, [](void*) {}} {
+    restore_guards();
+    poison();
 }
 
 void GuardedBuffer::poison() noexcept {

@@ -17,6 +17,8 @@ namespace ringscope::verify {
 class GuardedBuffer {
  public:
     explicit GuardedBuffer(std::int64_t bytes, std::int64_t offset_bytes = 0);
+    /// In so much memory of the caller's, aligned to whole pages, as GuardLayout says.
+    GuardedBuffer(std::int64_t bytes, std::int64_t offset_bytes, std::byte* memory);
 
     [[nodiscard]] std::byte* data() noexcept { return memory_.get() + layout_.front; }
     [[nodiscard]] const std::byte* data() const noexcept { return memory_.get() + layout_.front; }
@@ -36,11 +38,8 @@ class GuardedBuffer {
     [[nodiscard]] std::optional<std::int64_t> first_damage() const noexcept;
 
  private:
-    struct Free {
-        void operator()(std::byte* memory) const noexcept;
-    };
     GuardLayout layout_;
-    std::unique_ptr<std::byte, Free> memory_;
+    std::unique_ptr<std::byte, void (*)(void*)> memory_;
 };
 
 }  // namespace ringscope::verify

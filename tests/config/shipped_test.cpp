@@ -165,7 +165,7 @@ TEST(Shipped, versus_mpi_has_every_setting_of_open_mpi_as_an_arm) {
     EXPECT_EQ(e.sizes.back(), 64 << 20);
     EXPECT_FALSE(e.trace.enabled);
     EXPECT_EQ(e.launch.launches, 6);
-    EXPECT_EQ(expand(e).size(), 55U);  // 5 algorithms, 11 sizes
+    EXPECT_EQ(expand(e).size(), 66U);  // 6 algorithms, 11 sizes
 }
 
 TEST(Shipped, gradients_add_up_to_resnet_50) {

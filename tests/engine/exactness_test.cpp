@@ -30,11 +30,14 @@ struct Step {
     schedule::Plan plan;
 };
 
-/// Every step out of place and in place, aligned and shifted by an element, on one rank.
+/// Every step out of place and in place, aligned and shifted by an element, on one rank. Buffers are within
+/// reach of the other ranks, all in the same memory, so that one operation's input is the last one's; or each
+/// has its own.
 class Series {
  public:
-    Series(int ranks, Numbers numbers, std::vector<Step> steps)
+    Series(int ranks, Numbers numbers, std::vector<Step> steps, bool within_reach)
         : ranks_{ranks},
+          within_reach_{within_reach},
           numbers_{numbers},
           steps_{std::move(steps)},
           verifier_{verify::Pattern{numbers.dtype, numbers.op, ranks, VerifyMode::exact}},
@@ -46,14 +49,17 @@ class Series {
             std::minstd_rand random{static_cast<unsigned>(bootstrap.rank()) + 1};
             std::uint64_t seed = 0;
             for (const Step& step : steps_) {
-                const auto collective = engine.prepare("one key", step.plan, numbers_.dtype, numbers_.op);
+                const std::int64_t room = 2 * verify::GuardLayout{step.plan.request.bytes, 16}.total;
+                const PreparedOnHost prepared = engine.prepare(
+                    "one key", step.plan, numbers_.dtype, numbers_.op, within_reach_ ? room : 0
+                );
                 for (const bool in_place : {false, true}) {
                     for (const std::int64_t offset : {0, 1}) {
                         if (delay_us > 0 && random() % 4 == 0) {
                             std::this_thread::sleep_for(std::chrono::microseconds{
                                 random() % static_cast<unsigned>(delay_us)});
                         }
-                        operate(*collective, bootstrap.rank(), step.count, in_place, offset, ++seed);
+                        operate(prepared, bootstrap.rank(), {step.count, in_place, offset}, ++seed);
                     }
                 }
             }
@@ -67,22 +73,33 @@ class Series {
     }
 
  private:
-    void operate(
-        BlockingCollective& collective, int rank, std::int64_t count, bool in_place, std::int64_t offset,
-        std::uint64_t seed
-    ) {
+    struct Shape {
+        std::int64_t count;
+        bool in_place;
+        std::int64_t offset;
+    };
+
+    void operate(const PreparedOnHost& prepared, int rank, Shape shape, std::uint64_t seed) {
+        const auto [count, in_place, offset] = shape;
         const std::int64_t element = size_of(numbers_.dtype);
-        verify::GuardedBuffer input{in_place ? 0 : count * element, offset * element};
-        verify::GuardedBuffer output{count * element, offset * element};
+        std::byte* memory = prepared.user_memory;
+        const auto make = [&, skew = offset * element](std::int64_t bytes) {
+            if (memory == nullptr) return verify::GuardedBuffer{bytes, skew};
+            std::byte* const begin = memory;
+            memory += verify::GuardLayout{bytes, skew}.total;
+            return verify::GuardedBuffer{bytes, skew, begin};
+        };
+        verify::GuardedBuffer input = make(in_place ? 0 : count * element), output = make(count * element);
         output.poison();
         verifier_.pattern().fill(in_place ? output.data() : input.data(), rank, count, seed);
-        collective.run(in_place ? output.data() : input.data(), output.data());
+        prepared.collective->run(in_place ? output.data() : input.data(), output.data());
         const verify::Verdict verdict = verifier_.check(output, in_place ? nullptr : &input, rank, seed);
         if (!verdict.ok()) faults_.add(std::to_string(count) + " elements, " + verdict.what);
         hashes_[static_cast<std::size_t>(rank)].push_back(verdict.hash);
     }
 
     int ranks_;
+    bool within_reach_;
     Numbers numbers_;
     std::vector<Step> steps_;
     verify::Verifier verifier_;
@@ -109,9 +126,12 @@ void expect_exact(
         " slot_bytes=" + std::to_string(layout.slot_bytes) + " channels=" + std::to_string(layout.channels) +
         " " + std::string{name_of(numbers.dtype)} + " " + std::string{name_of(numbers.op)}
     );
-    Series series{ranks, numbers, steps_of(id, ranks, layout, numbers.dtype, counts)};
-    series.run(delay_us);
-    series.expect_right();
+    for (const bool within_reach : {false, true}) {
+        if (within_reach && algorithm_of(id).protocol != RINGSCOPE_SIMPLE) continue;
+        Series series{ranks, numbers, steps_of(id, ranks, layout, numbers.dtype, counts), within_reach};
+        series.run(delay_us);
+        series.expect_right();
+    }
 }
 
 class Exactness : public testing::TestWithParam<std::tuple<std::string, int>> {

@@ -16,6 +16,7 @@
 #include "bootstrap/bootstrap.hpp"
 #include "engine/host/engine.hpp"
 #include "engine/host/interpreter.hpp"
+#include "engine/host/user_memory.hpp"
 #include "schedule/plan.hpp"
 #include "schedule/traffic.hpp"
 #include "tests/effort.hpp"
@@ -91,33 +92,51 @@ class Faults {
     std::vector<std::string> texts_;
 };
 
-/// Counts bytes by the address that they are stored at: which peer's mailbox holds it. Knows nothing of ops.
+/// Counts bytes by the address that they are stored at or loaded from: which peer's mailbox, output or input
+/// holds it. Knows nothing of ops.
 class AddressTally {
  public:
     AddressTally() = default;
-    AddressTally(const std::vector<ReadyOp>& ops, int ranks) : bytes_(static_cast<std::size_t>(ranks)) {
+    explicit AddressTally(int ranks) : to_(static_cast<std::size_t>(ranks)), from_(to_) {}
+
+    void add_mailboxes(const std::vector<ReadyOp>& ops) {
         for (const ReadyOp& op : ops) {
-            for (const auto& send : op.sends) add_mailbox(*send.end, send.where.peer);
+            for (const auto& send : op.sends) {
+                const std::byte* begin = send.end->box->slots();
+                if (find(begin) != nullptr) continue;
+                regions_.push_back(
+                    {begin, begin + static_cast<std::int64_t>(send.end->slots) * send.end->slot_bytes,
+                     &to_[static_cast<std::size_t>(send.where.peer)], nullptr}
+                );
+            }
         }
     }
-
-    void count(const void* address, std::int64_t bytes) {
-        const auto* at = static_cast<const std::byte*>(address);
-        if (last_ == nullptr || at < last_->begin || at >= last_->end) last_ = find(at);
-        if (last_ != nullptr) bytes_[static_cast<std::size_t>(last_->peer)] += bytes;
+    /// The buffers of a peer within reach.
+    void add_buffers(const std::byte* input, const std::byte* output, std::int64_t bytes, int peer) {
+        regions_.push_back({input, input + bytes, nullptr, &from_[static_cast<std::size_t>(peer)]});
+        regions_.push_back({output, output + bytes, &to_[static_cast<std::size_t>(peer)], nullptr});
     }
-    [[nodiscard]] std::int64_t to(int peer) const { return bytes_[static_cast<std::size_t>(peer)]; }
+
+    void stored(const void* address, std::int64_t bytes) {
+        const Region* region = last(address);
+        if (region != nullptr && region->stored != nullptr) *region->stored += bytes;
+    }
+    void loaded(const void* address, std::int64_t bytes) {
+        const Region* region = last(address);
+        if (region != nullptr && region->loaded != nullptr) *region->loaded += bytes;
+    }
+    [[nodiscard]] std::int64_t to(int peer) const { return to_[static_cast<std::size_t>(peer)]; }
+    [[nodiscard]] std::int64_t from(int peer) const { return from_[static_cast<std::size_t>(peer)]; }
 
  private:
     struct Region {
         const std::byte *begin, *end;
-        int peer;
+        std::int64_t *stored, *loaded;
     };
-    void add_mailbox(const Outbox& outbox, int peer) {
-        const std::byte* begin = outbox.box->slots();
-        if (find(begin) != nullptr) return;
-        regions_.push_back({begin, begin + static_cast<std::int64_t>(outbox.slots) * outbox.slot_bytes, peer}
-        );
+    [[nodiscard]] const Region* last(const void* address) {
+        const auto* at = static_cast<const std::byte*>(address);
+        if (last_ == nullptr || at < last_->begin || at >= last_->end) last_ = find(at);
+        return last_;
     }
     [[nodiscard]] const Region* find(const std::byte* at) const {
         for (const Region& region : regions_) {
@@ -127,24 +146,27 @@ class AddressTally {
     }
 
     std::vector<Region> regions_;
-    std::vector<std::int64_t> bytes_;
+    std::vector<std::int64_t> to_, from_;
     const Region* last_ = nullptr;
 };
 
 /// The tally of the rank that this thread is.
-inline thread_local AddressTally tally;
+inline thread_local AddressTally* tally = nullptr;
 
-/// A sum of bytes that counts each one that it stores.
+/// A sum of bytes that counts each one that it loads and stores.
 inline void counting_sum(
     const std::byte* const* sources, int source_count, std::byte* const* destinations, int destination_count,
     std::int64_t count, std::int32_t
 ) {
     for (std::int64_t i = 0; i < count; ++i) {
         unsigned sum = 0;
-        for (int s = 0; s < source_count; ++s) sum += std::to_integer<unsigned>(sources[s][i]);
+        for (int s = 0; s < source_count; ++s) {
+            sum += std::to_integer<unsigned>(sources[s][i]);
+            tally->loaded(sources[s] + i, 1);
+        }
         for (int d = 0; d < destination_count; ++d) {
             destinations[d][i] = static_cast<std::byte>(sum);
-            tally.count(destinations[d] + i, 1);
+            tally->stored(destinations[d] + i, 1);
         }
     }
 }
@@ -153,7 +175,7 @@ inline void counting_sum(
 class CountingProbe : public TraceProbe {
  public:
     using TraceProbe::TraceProbe;
-    void stored(const void* address, std::int64_t bytes) { tally.count(address, bytes); }
+    void stored(const void* address, std::int64_t bytes) { tally->stored(address, bytes); }
 };
 
 inline std::vector<trace::EventRow> event_rows(const schedule::Plan& plan, int rank, const EventLog& log) {
@@ -179,19 +201,24 @@ inline std::vector<trace::EventRow> event_rows(const schedule::Plan& plan, int r
 /// What came of one operation on all ranks.
 struct Played {
     std::vector<trace::EventRow> events;
-    schedule::LinkBytes counted{1};   ///< stored in the peers' mailboxes
+    schedule::LinkBytes counted{1};   ///< stored in the peers' memory, or loaded from it
     std::vector<std::string> faults;  ///< of the verifier, or a rank that waited in vain
 };
 
 /// Changes a rank's program before it runs.
 using Change = std::function<void(int rank, std::vector<ReadyOp>& ops)>;
 
+/// Whether the ranks' buffers are within each other's reach.
+enum class Buffered : std::uint8_t { apart, within_reach };
+
 /// One sum of bytes with everything counted, played by the interpreter on ranks as threads.
 template <class Link>
 Played play_counted(
-    const schedule::Plan& plan, const Change& change = {}, std::int64_t wait_ns = 20'000'000'000
+    const schedule::Plan& plan, const Change& change = {}, std::int64_t wait_ns = 20'000'000'000,
+    Buffered buffered = Buffered::apart
 ) {
     const int ranks = plan.request.ranks;
+    const std::int64_t bytes = plan.request.bytes, room = verify::GuardLayout{bytes, 0}.total;
     const verify::Pattern pattern{DataType::uint8, ReduceOp::sum, ranks, VerifyMode::exact};
     Control control{};
     Played played{.events = {}, .counted = schedule::LinkBytes{ranks}, .faults = {}};
@@ -199,12 +226,25 @@ Played play_counted(
     bootstrap::run_as_threads(ranks, [&](bootstrap::Bootstrap& bootstrap) {
         const int rank = bootstrap.rank();
         Connections connections{bootstrap, plan};
+        const auto memory = UserMemory::reserve(bootstrap, 2 * room);
         std::vector<ReadyOp> ops = connections.make_ready(plan, 0, Link::min_part_bytes);
         if (change) change(rank, ops);
-        verify::GuardedBuffer input{plan.request.bytes}, output{plan.request.bytes};
-        pattern.fill(input.data(), rank, plan.request.bytes, 1);
+        verify::GuardedBuffer input{bytes, 0, memory->own()}, output{bytes, 0, memory->own() + room};
+        pattern.fill(input.data(), rank, bytes, 1);
         output.poison();
-        tally = AddressTally{ops, ranks};
+        Buffers buffers{input.data(), output.data(), 1, counting_sum};
+        if (buffered == Buffered::within_reach)
+            buffers.distances = memory->distances(input.data(), output.data(), bytes);
+        AddressTally own_tally{ranks};
+        own_tally.add_mailboxes(ops);
+        for (std::size_t peer = 0; peer < buffers.distances.size(); ++peer) {
+            const std::ptrdiff_t distance = buffers.distances[peer];
+            if (distance != 0)
+                own_tally.add_buffers(
+                    input.data() + distance, output.data() + distance, bytes, static_cast<int>(peer)
+                );
+        }
+        tally = &own_tally;
         Scratch scratch{static_cast<std::size_t>(ranks), Link::block_bytes};
         Waiter waiter{control, rank, wait_ns, true};
         EventLog log{2 * schedule::events_per_operation(plan, rank) + 16};
@@ -213,7 +253,7 @@ Played play_counted(
         probe.start(log, 0);
         std::string fault;
         try {
-            interpret<Link>(ops, {input.data(), output.data(), 1, counting_sum}, scratch, waiter, probe);
+            interpret<Link>(ops, buffers, scratch, waiter, probe);
             fault = verify::Verifier{pattern}.check(output, &input, rank, 1).what;
         } catch (const GaveUp&) {
             fault = "rank " + std::to_string(rank) + " waited in vain";
@@ -221,17 +261,21 @@ Played play_counted(
         bootstrap.barrier();
         const std::lock_guard lock{mutex};
         if (!fault.empty()) played.faults.push_back(fault);
-        for (int peer = 0; peer < ranks; ++peer) played.counted.at(rank, peer) = tally.to(peer);
+        for (int peer = 0; peer < ranks; ++peer) {
+            played.counted.at(rank, peer) += own_tally.to(peer);
+            played.counted.at(peer, rank) += own_tally.from(peer);
+        }
         for (const trace::EventRow& row : event_rows(plan, rank, log)) played.events.push_back(row);
     });
     return played;
 }
 
 inline Played play_counted(
-    const schedule::Plan& plan, const Change& change = {}, std::int64_t wait_ns = 20'000'000'000
+    const schedule::Plan& plan, const Change& change = {}, std::int64_t wait_ns = 20'000'000'000,
+    Buffered buffered = Buffered::apart
 ) {
     return with_link(plan.request.link.protocol, [&]<class Link>(Link) {
-        return play_counted<Link>(plan, change, wait_ns);
+        return play_counted<Link>(plan, change, wait_ns, buffered);
     });
 }
 

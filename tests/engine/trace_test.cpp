@@ -128,7 +128,7 @@ TEST(Trace, Events_AreCompleteAndWithoutGaps) {
         std::vector<EventLog> logs(4, EventLog{100'000});
         run_as_threads(4, [&](Bootstrap& bootstrap) {
             HostEngine engine{bootstrap, {.oversubscribed = true}};
-            const auto collective = engine.prepare("key", plan, DataType::float32, ReduceOp::sum);
+            const auto collective = engine.prepare("key", plan, DataType::float32, ReduceOp::sum).collective;
             std::vector<std::byte> input(65536), output(65536);
             const Operation operation{input.data(), output.data()};
             collective->arm({&operation, 1}, &logs[static_cast<std::size_t>(bootstrap.rank())]);

@@ -37,7 +37,7 @@ Stuck play_without(
     std::atomic<std::int64_t> begin{0}, end{0};
     run_as_threads(ranks, [&](Bootstrap& bootstrap) {
         HostEngine engine{bootstrap, {.wait_ns = wait_ns(bootstrap.rank()), .oversubscribed = true}};
-        const auto collective = engine.prepare("key", plan, DataType::float32, ReduceOp::sum);
+        const auto collective = engine.prepare("key", plan, DataType::float32, ReduceOp::sum).collective;
         std::vector<std::byte> input(static_cast<std::size_t>(plan.request.bytes)), output(input.size());
         bootstrap.barrier();
         begin = now_ns();

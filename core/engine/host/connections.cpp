@@ -81,10 +81,10 @@ ReadyOp Connections::ready(
         return Where{m.peer, m.step, op.chunk, op.slice, for_credit};
     };
     for (const Message& m : program.recvs(op)) {
-        ready.recvs.push_back({&inboxes_.at({channel, m.peer}), where(m, false)});
+        ready.recvs.push_back({&inboxes_.at({channel, m.peer}), where(m, false), m.place});
     }
     for (const Message& m : program.sends(op)) {
-        ready.sends.push_back({&outboxes_.at({channel, m.peer}), where(m, true)});
+        ready.sends.push_back({&outboxes_.at({channel, m.peer}), where(m, true), m.place});
     }
     ready.local_at = op.local == RINGSCOPE_LOCAL_NONE ? -1 : op.local_at;
     ready.local_is_output = op.local == RINGSCOPE_LOCAL_OUTPUT;

@@ -9,6 +9,7 @@
 
 #include "engine/host/interpreter.hpp"
 #include "engine/host/kernel.hpp"
+#include "engine/host/user_memory.hpp"
 
 namespace ringscope::engine::host {
 namespace {
@@ -24,7 +25,7 @@ class HostCollective final : public BlockingCollective {
  public:
     HostCollective(
         HostEngine& engine, std::int32_t rank, std::shared_ptr<Connections> connections,
-        const schedule::Plan& plan, DataType dtype, ReduceOp op
+        const schedule::Plan& plan, DataType dtype, ReduceOp op, std::unique_ptr<UserMemory> memory
     )
         : engine_{engine},
           ranks_{plan.request.ranks},
@@ -36,6 +37,8 @@ class HostCollective final : public BlockingCollective {
           scratch_{most_peers(ops_), Link::block_bytes},
           waiter_{engine.control(), rank, engine.options().wait_ns, engine.options().oversubscribed},
           trace_{most_peers(ops_)},
+          memory_{std::move(memory)},
+          bytes_{plan.request.bytes},
           element_bytes_{size_of(dtype)},
           reduce_copy_{reduce::reduce_copy(dtype, op)} {}
 
@@ -58,7 +61,8 @@ class HostCollective final : public BlockingCollective {
  private:
     template <class Probe>
     void play(const std::byte* input, std::byte* output, Probe& probe) {
-        const Buffers buffers{input, output, element_bytes_, reduce_copy_};
+        Buffers buffers{input, output, element_bytes_, reduce_copy_};
+        if (memory_) buffers.distances = memory_->distances(input, output, bytes_);
         try {
             interpret<Link>(ops_, buffers, scratch_, waiter_, probe);
         } catch (const GaveUp&) {
@@ -73,7 +77,8 @@ class HostCollective final : public BlockingCollective {
     Scratch scratch_;
     Waiter waiter_;
     TraceProbe trace_;
-    std::int64_t element_bytes_;
+    std::unique_ptr<UserMemory> memory_;
+    std::int64_t bytes_, element_bytes_;
     reduce::ReduceCopy reduce_copy_;
 };
 
@@ -111,15 +116,21 @@ schedule::LinkFormat HostEngine::format(Protocol protocol) {
     return with_link(protocol, [](auto link) { return link.format; });
 }
 
-std::unique_ptr<BlockingCollective> HostEngine::prepare(
-    const std::string& key, const schedule::Plan& plan, DataType dtype, ReduceOp op
+/// Connections come first: nothing works without them, and without that memory it only takes longer.
+PreparedOnHost HostEngine::prepare(
+    const std::string& key, const schedule::Plan& plan, DataType dtype, ReduceOp op, std::int64_t user_bytes
 ) {
     std::shared_ptr<Connections>& connections = connections_[key];
     if (!connections) connections = std::make_shared<Connections>(bootstrap_, plan);
+    std::unique_ptr<UserMemory> memory;
+    if (user_bytes > 0) memory = UserMemory::reserve(bootstrap_, user_bytes);
+    std::byte* const user_memory = memory ? memory->own() : nullptr;
     const auto make = [&]<class Link>(Link) -> std::unique_ptr<BlockingCollective> {
-        return std::make_unique<HostCollective<Link>>(*this, bootstrap_.rank(), connections, plan, dtype, op);
+        return std::make_unique<HostCollective<Link>>(
+            *this, bootstrap_.rank(), connections, plan, dtype, op, std::move(memory)
+        );
     };
-    return with_link(plan.request.link.protocol, make);
+    return {with_link(plan.request.link.protocol, make), user_memory};
 }
 
 std::unique_ptr<BlockingCollective> HostEngine::prepare_kernel(

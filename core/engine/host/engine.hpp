@@ -36,6 +36,11 @@ struct HostOptions {
     bool across_hosts = false;
 };
 
+struct PreparedOnHost {
+    std::unique_ptr<BlockingCollective> collective;
+    std::byte* user_memory = nullptr;  ///< as UserMemory::own, alive as long as the collective; or null
+};
+
 /// Engine host-shm: interprets schedules between the ranks of one host, over windows that all of them map.
 /// The ranks are processes, or threads of one process; the code is the same.
 class HostEngine {
@@ -51,9 +56,11 @@ class HostEngine {
     [[nodiscard]] static schedule::LinkFormat format(Protocol protocol);
 
     /// Prepares an all-reduce with this plan. Connections are kept by `key` (the algorithm and its
-    /// parameters) and used again for other message sizes. [collective]
-    [[nodiscard]] std::unique_ptr<BlockingCollective> prepare(
-        const std::string& key, const schedule::Plan& plan, DataType dtype, ReduceOp op
+    /// parameters) and used again for other message sizes. With `user_bytes` it finds memory for user
+    /// buffers, where there is enough of it. [collective]
+    [[nodiscard]] PreparedOnHost prepare(
+        const std::string& key, const schedule::Plan& plan, DataType dtype, ReduceOp op,
+        std::int64_t user_bytes = 0
     );
 
     /// Prepares an all-reduce by a plugin's own kernel. [collective]

@@ -4,12 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "engine/host/mailbox.hpp"
 #include "engine/host/wait.hpp"
 #include "reduce/reduce.hpp"
 #include "schedule/cut.hpp"
+#include "schedule/program.hpp"
 
 namespace ringscope::engine::host {
 
@@ -18,6 +20,7 @@ template <class End>
 struct Port {
     End* end = nullptr;
     Where where;
+    schedule::Place place = schedule::Place::slot;  ///< where the peers reach each other's buffers
 };
 
 /// An op made ready to run: pointers instead of ranks, bytes instead of chunks. Ops that move nothing are
@@ -40,7 +43,17 @@ struct Buffers {
     std::byte* output = nullptr;
     std::int64_t element_bytes = 1;
     reduce::ReduceCopy reduce_copy = nullptr;
+    /// How far each rank's buffers are from this one's; empty where they are out of reach.
+    std::span<const std::ptrdiff_t> distances{};
 
+    /// Where a message lies.
+    template <class End>
+    [[nodiscard]] schedule::Place place(const Port<End>& port) const {
+        return distances.empty() ? schedule::Place::slot : port.place;
+    }
+    [[nodiscard]] std::ptrdiff_t distance(std::int32_t peer) const {
+        return distances[static_cast<std::size_t>(peer)];
+    }
     [[nodiscard]] const std::byte* local(const ReadyOp& op, std::int64_t begin) const {
         return (op.local_is_output ? output : input) + begin;
     }

@@ -32,6 +32,8 @@ struct Simple {
     }
 
  private:
+    using Place = schedule::Place;
+
     template <class Probe, class Move>
     static void play_part(
         const ReadyOp& op, schedule::Range range, bool first, Waiter& waiter, Probe& probe, Move move
@@ -56,19 +58,54 @@ struct Simple {
     }
 
     static void move(const ReadyOp& op, schedule::Range range, const Buffers& buffers, Scratch& scratch) {
-        int sources = 0, destinations = 0;
-        for (std::size_t i = 0; i <= op.recvs.size(); ++i) {
-            if (static_cast<std::int32_t>(i) == op.local_at) {
-                scratch.sources[sources++] = buffers.local(op, range.begin);
-            }
-            if (i < op.recvs.size()) scratch.sources[sources++] = op.recvs[i].end->slot();
-        }
-        if (op.store) scratch.destinations[destinations++] = buffers.output + range.begin;
-        for (const auto& send : op.sends) scratch.destinations[destinations++] = send.end->slot();
+        const int sources = find_sources(op, range, buffers, scratch);
+        const int destinations = find_destinations(op, range, buffers, scratch);
+        if (destinations == 0) return;
         buffers.reduce_copy(
             scratch.sources.data(), sources, scratch.destinations.data(), destinations,
             range.size / buffers.element_bytes, op.divisor
         );
+    }
+
+    static int find_sources(
+        const ReadyOp& op, schedule::Range range, const Buffers& buffers, Scratch& scratch
+    ) {
+        int sources = 0;
+        for (std::size_t i = 0; i <= op.recvs.size(); ++i) {
+            if (static_cast<std::int32_t>(i) == op.local_at)
+                scratch.sources[sources++] = buffers.local(op, range.begin);
+            if (i < op.recvs.size()) scratch.sources[sources++] = source(op.recvs[i], range, buffers);
+        }
+        return sources;
+    }
+    static const std::byte* source(const Port<Inbox>& port, schedule::Range range, const Buffers& buffers) {
+        switch (buffers.place(port)) {
+            case Place::input:
+                return buffers.input + buffers.distance(port.where.peer) + range.begin;
+            case Place::output:
+                return buffers.output + range.begin;
+            case Place::slot:
+                break;
+        }
+        return port.end->slot();
+    }
+
+    /// Nothing is left to store where the result came to the output by itself, nor to send where the receiver
+    /// reads the input.
+    static int find_destinations(
+        const ReadyOp& op, schedule::Range range, const Buffers& buffers, Scratch& scratch
+    ) {
+        int destinations = 0;
+        const bool is_there = op.recvs.size() == 1 && buffers.place(op.recvs[0]) == Place::output;
+        if (op.store && !is_there) scratch.destinations[destinations++] = buffers.output + range.begin;
+        for (const auto& send : op.sends) {
+            const Place place = buffers.place(send);
+            if (place == Place::input) continue;
+            scratch.destinations[destinations++] =
+                place == Place::slot ? send.end->slot()
+                                     : buffers.output + buffers.distance(send.where.peer) + range.begin;
+        }
+        return destinations;
     }
 
     /// Release: whoever sees the counter sees the slot.
