@@ -52,6 +52,17 @@ std::vector<std::int32_t> playable(const ringscope_algorithm& algorithm, const E
     return protocols;
 }
 
+/// What a case says of messages in user buffers, else what is usual. GPUs move packs of 16 bytes there.
+schedule::Direct direct_of(const Case& point, const Engine& engine, schedule::Direct usual) {
+    constexpr std::int64_t pack = 16;
+    const bool reaches = !engine.gpu || engine.gpu == GpuEngine::p2p;
+    const bool aligned = !engine.gpu || point.offset * size_of(point.dtype) % pack == 0;
+    if (!reaches || !aligned) return schedule::Direct::none;
+    const auto named = std::ranges::find(schedule::direct_names, point.algorithm.word("direct"));
+    if (named == schedule::direct_names.end()) return usual;
+    return static_cast<schedule::Direct>(named - schedule::direct_names.begin());
+}
+
 /// What a case says of copy engines; -1: nothing.
 std::int64_t copy_engine(const Case& point) {
     return point.algorithm.param("copy_engine", -1);
@@ -123,6 +134,7 @@ schedule::PlanRequest Preparer::plan_request(const Case& point) const {
     request.channels = static_cast<std::int32_t>(point.algorithm.param("channels", defaults.channels));
     request.slots = point.algorithm.param("slots", defaults.slots);
     request.slot_bytes = point.algorithm.param("slot_bytes", defaults.slot_bytes);
+    request.direct = direct_of(point, engine, defaults.direct);
     return request;
 }
 
@@ -322,11 +334,9 @@ void Preparer::prepare_on_host(const Case& point, std::int64_t operations, Prepa
     );
 }
 
-/// Protocol Simple alone moves bytes that have no flags between them, so it alone can leave them in user
-/// buffers.
 void Preparer::prepare_interpreter(const Case& point, std::int64_t operations, PreparedCase& prepared) {
     const schedule::PlanRequest& request = prepared.plan->request;
-    const bool direct = request.link.protocol == Protocol::simple && point.algorithm.param("direct", 1) != 0;
+    const bool direct = request.link.protocol == Protocol::simple && request.direct != schedule::Direct::none;
     engine::host::PreparedOnHost on_host = engines_.host.prepare(
         key_of(point.algorithm, request), *prepared.plan, point.dtype, point.op,
         direct ? HostBuffers::bytes_needed(point, operations) : 0

@@ -15,7 +15,7 @@ namespace ringscope {
 struct AlgorithmChoice {
     std::string id;
     std::map<std::string, std::int64_t>
-        params{};  ///< "channels", "slots", "slot_bytes", "direct", "threads", "copy_engine"; absent means default
+        params{};  ///< "channels", "slots", "slot_bytes", "threads", "copy_engine"; absent means default
     std::map<std::string, std::string> words{};  ///< parameters that are words: "algo", "proto", "window"
 
     [[nodiscard]] std::int64_t param(const std::string& name, std::int64_t fallback) const {

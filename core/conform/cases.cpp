@@ -77,7 +77,7 @@ Experiment few_slots(const Subject& subject) {
         choice.params = {{"slots", subject.slots}, {"slot_bytes", 512}, {"channels", channels}};
         experiment.algorithms.push_back(choice);
     }
-    experiment.algorithms.front().params["direct"] = 0;  // what elsewhere goes from buffer to buffer as well
+    experiment.algorithms.front().words["direct"] = "none";  // what elsewhere goes from buffer to buffer as well
     experiment.sizes = {long_bytes, odd_bytes};
     experiment.in_place = {false, true};
     if (is_full(subject)) experiment.offsets = {0, 1};

@@ -36,7 +36,7 @@ schedule::LinkFormat whole_slices(Protocol) {
 }
 
 Defaults host_defaults(const Sizing&) {
-    return {.channels = 1, .slots = 8, .slot_bytes = 64 * KiB};
+    return {.channels = 1, .slots = 8, .slot_bytes = 64 * KiB, .direct = schedule::Direct::all};
 }
 
 Defaults p2p_defaults(const Sizing& s) {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "schedule/place.hpp"
+#include "schedule/placement.hpp"
 #include "schedule/proof.hpp"
 #include "schedule/rehearsal.hpp"
 
@@ -151,7 +151,8 @@ Plan make_plan(const ringscope_algorithm& algorithm, const PlanRequest& request)
         if (!cycle.empty()) continue;
         for (auto& programs : plan.programs) {
             plan.steps = std::max(plan.steps, number_messages(programs, plan.chunks));
-            place_messages(programs, plan.chunks, plan.slices);
+            if (request.link.protocol == Protocol::simple)
+                place_messages(programs, plan.chunks, plan.slices, request.direct);
         }
         plan.most_messages = most_messages(plan);
         return plan;

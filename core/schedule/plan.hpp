@@ -37,6 +37,7 @@ struct PlanRequest {
     std::int64_t slots = 0;       ///< of every connection
     std::int64_t slot_bytes = 0;  ///< on the wire; a plan's are whole lines
     LinkFormat link{};
+    Direct direct = Direct::all;          ///< with protocol Simple, whose bytes have no flags between them
     std::vector<std::int64_t> options{};  ///< of the algorithm, all of them in order; empty: as usual
 };
 

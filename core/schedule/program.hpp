@@ -7,20 +7,16 @@
 #include <vector>
 
 #include "ringscope/abi.h"
+#include "schedule/place.hpp"
 
 namespace ringscope::schedule {
-
-/// Where the bytes of a message lie for the receiver: in a slot of the connection, or, where the user's
-/// buffers are within reach of the peer and the protocol allows it, in the sender's input or the receiver's
-/// output, so that one copy is saved. `place_messages` says which may.
-enum class Place : std::uint8_t { slot, input, output };
 
 /// One message of an op, as one end sees it.
 struct Message {
     std::int32_t peer = 0;
-    std::int32_t step = 0;  ///< the hop it makes, from 0; a receive carries its sender's step
-    std::int64_t seq = 0;   ///< running number on its (src, dst, channel); pairs the two ends
-    Place place = Place::slot;
+    std::int32_t step = 0;      ///< the hop it makes, from 0; a receive carries its sender's step
+    std::int64_t seq = 0;       ///< running number on its (src, dst, channel); pairs the two ends
+    Place place = Place::slot;  ///< in user buffers only where peers reach each other's (placement.hpp)
 };
 
 /// One op on one chunk: ranges of chunks are unrolled when a schedule is recorded.

@@ -290,7 +290,7 @@ const std::vector<Bad> wrong_params{
     {with_params("mpi", "copy_engine: 2"),
      "x.yaml:3:48: `sweep.algorithms.0.params.copy_engine` must be 0 or 1, found `2`"},
     {with_params("ring-simple", "direct: 2"),
-     "x.yaml:3:51: `sweep.algorithms.0.params.direct` must be 0 or 1, found `2`"},
+     "x.yaml:3:51: `sweep.algorithms.0.params.direct` must be none, results or all, found `2`"},
     {with_params("mpi", "thread: 32"), "x.yaml:3:35: unknown key `thread`, did you mean `threads`?"},
     {with_params("ring-ll", "proto: ll"),
      "x.yaml:3:39: `proto` is a parameter of `nccl` alone; `ring-ll` takes `channels`, `slots`, "

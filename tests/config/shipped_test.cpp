@@ -26,6 +26,7 @@ Experiment shipped(const std::string& name) {
          {"ipc-pcie", "ipc-pcie-naive", "tree-ll", "tree-simple", "parameter-server", "halving-doubling",
           "one-shot", "two-shot", "ring-ll128"})
         words.algorithms.emplace_back(more);
+    words.words["two-shot"].protocols = {"ll", "ll128", "simple"};
     return parse_experiment(read_experiment_file(path), path, words);
 }
 
@@ -134,7 +135,11 @@ TEST(Shipped, versus_nccl_has_a_like_of_each_ring_and_tree) {
     }
     EXPECT_EQ(has({"nccl", {}}), 1);
     EXPECT_EQ(has({"nccl", {}, {{"window", "symmetric"}}}), 1);
-    EXPECT_EQ(expand(e).size(), 330U);  // 15 algorithms, 2 modes, 11 sizes
+    for (const char* direct : {"results", "all"}) {
+        EXPECT_EQ(has({"ring-simple", {}, {{"direct", direct}}}), 1);
+        EXPECT_EQ(has({"two-shot", {}, {{"direct", direct}, {"protocol", "simple"}}}), 1);
+    }
+    EXPECT_EQ(expand(e).size(), 418U);  // 19 algorithms, 2 modes, 11 sizes
 }
 
 TEST(Shipped, versus_nccl_staged_leaves_peer_access_unused_on_both_sides) {

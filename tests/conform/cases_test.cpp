@@ -64,14 +64,16 @@ TEST(Cases, OfABaseline_HaveEveryTypeAndNoSlots) {
     EXPECT_EQ(set_of(cases, [](const Case& c) { return c.mode; }).size(), 3u);
 }
 
-TEST(Cases, UseTheFewestSlots_OnOneChannelAndOnThree) {
-    const auto params =
-        set_of(all_cases(ring(4, Extent::reduced)), [](const Case& c) { return c.algorithm.params; });
+TEST(Cases, UseTheFewestSlots_ForAllOnOneChannel_AndForSomeOnThree) {
+    const auto choices = set_of(all_cases(ring(4, Extent::reduced)), [](const Case& c) {
+        return std::pair{c.algorithm.params, c.algorithm.words};
+    });
     using Params = std::map<std::string, std::int64_t>;
-    const Params one{{"channels", 1}, {"slots", 4}, {"slot_bytes", 512}, {"direct", 0}};
+    using Words = std::map<std::string, std::string>;
+    const Params one{{"channels", 1}, {"slots", 4}, {"slot_bytes", 512}};
     const Params three{{"channels", 3}, {"slots", 4}, {"slot_bytes", 512}};
-    EXPECT_EQ(params.count(one), 1u);
-    EXPECT_EQ(params.count(three), 1u);
+    EXPECT_EQ(choices.count(std::pair{one, Words{{"direct", "none"}}}), 1u);
+    EXPECT_EQ(choices.count(std::pair{three, Words{}}), 1u);
 }
 
 TEST(Cases, AreEachTraced_AndNeverAskForAGraphOnTheHost) {

@@ -123,13 +123,51 @@ TEST_P(CudaLayout, Records_AreThePlan) {
                     const auto port =
                         at<Port>(image, record + static_cast<std::int64_t>(sizeof(Op) + p * sizeof(Port)));
                     EXPECT_EQ(port.number, next[port.end]);
-                    EXPECT_EQ(port.place, port.number % slots);
+                    EXPECT_EQ(port.turn, port.number % slots);
                     next[port.end] += static_cast<std::uint32_t>(op.parts);
                 }
             }
             EXPECT_EQ(head.parts, parts);
         }
         EXPECT_EQ(sent, schedule::declared_traffic(plan).payload.sent_by(rank));
+    }
+}
+
+/// What an op of the plan is left with where user buffers are within reach: a contribution that others read
+/// and a result that has come by itself are not moved, and what is passed on from an output still is.
+TEST_P(CudaLayout, MessagesInUserBuffers_AreLeftToWhoMovesThem) {
+    const schedule::Plan plan = plan_of(GetParam(), 40'007);
+    const Layout layout{plan};
+    for (int rank = 0; rank < ranks; ++rank) {
+        const Image image =
+            make_image(plan, layout, {.rank = rank, .memory = arenas(), .within_reach = true});
+        const Image apart = make_image(plan, layout, {.rank = rank, .memory = arenas()});
+        const schedule::Program& program = plan.programs[0][static_cast<std::size_t>(rank)];
+        ASSERT_EQ(at<ChannelHead>(image, 0).records, std::ssize(program.ops));
+        for (std::size_t k = 0; k < program.ops.size(); ++k) {
+            const schedule::Op& from = program.ops[k];
+            const std::int64_t record = image.records_at + static_cast<std::int64_t>(k) * image.record_stride;
+            const auto op = at<Op>(image, record), in_slots = at<Op>(apart, record);
+            bool has_come = false, is_lent = from.send_count > 0;
+            for (int p = 0; p < op.recvs + op.sends; ++p) {
+                const auto at_port = record + static_cast<std::int64_t>(sizeof(Op) + p * sizeof(Port));
+                const auto message = program.messages[static_cast<std::size_t>(from.first_message + p)];
+                const auto port = at<Port>(image, at_port);
+                EXPECT_EQ(port.place, message.place);
+                EXPECT_EQ(at<Port>(apart, at_port).place, schedule::Place::slot);
+                EXPECT_EQ(
+                    at<End>(image, static_cast<std::int64_t>(sizeof(ChannelHead) + port.end * sizeof(End)))
+                        .distance,
+                    (std::int64_t{message.peer} - rank) << 40
+                );
+                has_come = has_come || (p < op.recvs && message.place == schedule::Place::output);
+                is_lent = is_lent && (p < op.recvs || message.place == schedule::Place::input);
+            }
+            EXPECT_EQ(in_slots.moves, 1);
+            EXPECT_EQ(in_slots.store, from.store ? 1 : 0);
+            EXPECT_EQ(op.store, from.store && !has_come ? 1 : 0);
+            EXPECT_EQ(op.moves, is_lent || (has_come && from.send_count == 0) ? 0 : 1);
+        }
     }
 }
 

@@ -36,6 +36,7 @@ struct Trial {
     std::int64_t operations = 2;  ///< of a sample
     GpuEngine engine = GpuEngine::p2p;
     bool copy_engines = false;
+    schedule::Direct direct = schedule::Direct::all;
 
     [[nodiscard]] std::int64_t bytes() const { return count * size_of(dtype); }
 };
@@ -50,7 +51,8 @@ inline schedule::Plan plan_of(const Trial& trial, int ranks) {
                     .slot_bytes = trial.slot_bytes,
                     .link = engine::format_on(
                         *engine::find_engine(name_of(trial.engine)), static_cast<Protocol>(algorithm.protocol)
-                    )}
+                    ),
+                    .direct = trial.offset == 0 ? trial.direct : schedule::Direct::none}
     );
 }
 

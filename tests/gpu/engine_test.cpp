@@ -12,26 +12,38 @@
 namespace ringscope::gpu {
 namespace {
 
+using schedule::Direct;
 using testing::HasSubstr;
 
 constexpr CudaOptions patient{.wait_ns = 20'000'000'000};
 
+/// Shifts of the buffers, and what of the messages lies in them: nothing where they are shifted.
+std::vector<std::pair<std::int64_t, Direct>> places_of(const std::string& id) {
+    if (engine::host::algorithm_of(id).protocol != RINGSCOPE_SIMPLE)
+        return {{0, Direct::none}, {1, Direct::none}};
+    return {{0, Direct::none}, {0, Direct::results}, {0, Direct::all}, {1, Direct::none}};
+}
+
 class EngineOn : public OnGpu, public testing::WithParamInterface<int> {};
 
 /// 3, 4, 5, 8 ranks and more than there are GPUs: every schedule, counts that leave ranks or lanes without
-/// work, in and out of place, buffers shifted by an element.
+/// work, in and out of place, buffers shifted by an element, through slots and from buffer to buffer.
 TEST_P(EngineOn, AllSchedules_AreExact) {
     on_virtual_ranks(GetParam(), patient, [&](Bootstrap& bootstrap, CudaEngine& engine) {
         const int n = bootstrap.size();
         for (const std::string& id : engine::host::all_algorithms) {
             if (!carried(engine, bootstrap, id)) continue;
             for (const std::int64_t count : {0, 1, n - 1, n, n + 1, 127, 1023, 65537, (1 << 20) + 1}) {
-                for (const std::int64_t offset : {0, 1}) {
+                for (const auto& [offset, direct] : places_of(id)) {
                     for (const bool in_place : {false, true}) {
                         Player player{
                             bootstrap,
                             engine,
-                            {.id = id, .count = count, .in_place = in_place, .offset = offset}};
+                            {.id = id,
+                             .count = count,
+                             .in_place = in_place,
+                             .offset = offset,
+                             .direct = direct}};
                         for (int i = 0; i < 2; ++i) EXPECT_EQ(player.sample(2), "");
                     }
                 }
@@ -104,16 +116,26 @@ TEST_F(EngineOnGpu, NumbersAroundAWrap_AreExact) {
 
 /// 100,000,000 bytes on 4 ranks: each sends 2(N-1)M/N = 150,000,000, on LL twice that on the wire. On LL128 a
 /// slot of 512 lines holds 61,440 bytes, so a channel's quarter of a chunk, 6,250,000, goes in 102 slices, of
-/// 511 lines each; a link carries 6 chunks. Counted by the threads that store, which know nothing of the
-/// schedule.
+/// 511 lines each; a link carries 6 chunks. Counted by the threads that store in a peer's memory or load from
+/// it, which know nothing of the schedule; chunks are equal, so a rank loads what it need not store.
 TEST_F(EngineOnGpu, CountedBytes_AreTheClosedForm) {
-    const std::map<std::string, std::uint64_t> wire{
-        {"ring-ll", 300'000'000}, {"ring-ll128", 6 * 4 * 102 * 511 * 128}, {"ring-simple", 150'000'000}};
-    for (const auto& [id, expected] : wire) {
-        const Trial trial{.id = id, .count = 25'000'000, .channels = 4, .slot_bytes = 65536};
+    struct Wire {
+        std::string id;
+        Direct direct;
+        std::uint64_t sent, loaded;
+    };
+    const std::vector<Wire> wires{
+        {"ring-ll", Direct::none, 300'000'000, 0},
+        {"ring-ll128", Direct::none, 6 * 4 * 102 * 511 * 128, 0},
+        {"ring-simple", Direct::none, 150'000'000, 0},
+        {"ring-simple", Direct::results, 150'000'000, 0},
+        {"ring-simple", Direct::all, 125'000'000, 25'000'000}};
+    for (const auto& [id, direct, sent, loaded] : wires) {
+        const Trial trial{
+            .id = id, .count = 25'000'000, .channels = 4, .slot_bytes = 65536, .direct = direct};
         const engine::cuda::Layout layout{plan_of(trial, 4)};
         const std::int64_t numbers = std::int64_t{trial.channels} * layout.ends();
-        bootstrap::run_as_threads(4, [&, id = id, expected = expected](Bootstrap& bootstrap) {
+        bootstrap::run_as_threads(4, [&, id = id, sent = sent, loaded = loaded](Bootstrap& bootstrap) {
             engine::host::HostEngine host{bootstrap, {.wait_ns = patient.wait_ns, .oversubscribed = true}};
             std::string reason;
             const int devices = cuda::device_count(reason);
@@ -132,16 +154,18 @@ TEST_F(EngineOnGpu, CountedBytes_AreTheClosedForm) {
             std::vector<std::uint64_t> bytes(static_cast<std::size_t>(numbers));
             cuda::copy_to_host(bytes.data(), counted.data(), counted.bytes(), stream);
             stream.synchronize();
-            std::uint64_t to_next = 0, others = 0;
+            std::uint64_t to_next = 0, from_last = 0, others = 0;
             for (std::int32_t channel = 0; channel < trial.channels; ++channel) {
                 const auto& ends = layout.ends_of(bootstrap.rank(), channel);
                 for (std::size_t i = 0; i < ends.size(); ++i) {
                     const std::uint64_t number = bytes[static_cast<std::size_t>(channel * layout.ends()) + i];
                     const bool next = ends[i].sends && ends[i].peer == (bootstrap.rank() + 1) % 4;
-                    (next ? to_next : others) += number;
+                    const bool last = !ends[i].sends && ends[i].peer == (bootstrap.rank() + 3) % 4;
+                    (next ? to_next : last ? from_last : others) += number;
                 }
             }
-            EXPECT_EQ(to_next, expected) << id;
+            EXPECT_EQ(to_next, sent) << id;
+            EXPECT_EQ(from_last, loaded) << id;
             EXPECT_EQ(others, 0u);
             bootstrap.barrier();
         });

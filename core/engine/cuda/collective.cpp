@@ -96,6 +96,9 @@ void Interpreter::launch_on(const Operation& operation, bool traced) {
     launch_.input = operation.input;
     launch_.output = operation.output;
     launch_.aligned = is_aligned(operation.input) && is_aligned(operation.output) ? 1 : 0;
+    if (options_.direct && launch_.aligned == 0)
+        throw Error{
+            ExitCode::internal, "user buffers that kernels reach directly must be aligned to 16 bytes"};
     launch(kernels_.of(options_.protocol, traced), options_.channels, options_.threads, launch_, stream());
 }
 

@@ -35,6 +35,7 @@ struct InterpreterOptions {
     int threads = 0;
     std::int64_t wait_ns = 0;
     std::uint64_t first_number = 0;  ///< messages that count as sent before; tests begin near a wrap
+    bool direct = false;             ///< messages lie in user buffers
     bool overlaps = false;           ///< each kernel may begin before the one before it ends
     CountingKernels counting{};
 };

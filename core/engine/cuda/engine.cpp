@@ -238,7 +238,8 @@ ImageRequest image_request(const State& s, const CaseRequest& request, const Pla
         .rank = s.bootstrap.rank(),
         .divisor = request.op == ReduceOp::avg ? static_cast<std::int32_t>(request.plan->members.size()) : 0,
         .min_part_bytes = request.copy_engines ? min_copied_bytes : min_part_bytes,
-        .memory = place.connections};
+        .memory = place.connections,
+        .within_reach = request.engine == GpuEngine::p2p};
 }
 
 std::unique_ptr<Collective> make_interpreter(
@@ -265,6 +266,8 @@ std::unique_ptr<Collective> make_interpreter(
             .threads = threads,
             .wait_ns = s.options.wait_ns,
             .first_number = s.options.first_number,
+            .direct = request.engine == GpuEngine::p2p && protocol == Protocol::simple &&
+                      plan.request.direct != schedule::Direct::none,
             .overlaps = may_overlap(s, request.mode),
             .counting = s.options.counting}
     );

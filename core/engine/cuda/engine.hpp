@@ -77,6 +77,7 @@ struct CudaVersions {
 struct Defaults {
     std::int32_t channels = 1;
     std::int64_t slots = 8, slot_bytes = 65536;
+    schedule::Direct direct = schedule::Direct::none;  ///< with Simple
 };
 
 struct CaseRequest {

@@ -75,6 +75,7 @@ class ChannelImage {
         end.posts_to = reinterpret_cast<std::uint64_t*>(
             peer + layout_.counter_at(key.peer, channel_, {rank, !key.sends})
         );
+        end.distance = peer - own;
         end.peer = key.peer;
         return end;
     }
@@ -93,15 +94,25 @@ class ChannelImage {
         op.row = static_cast<std::int32_t>(image_.rows.size());
         op.recvs = static_cast<std::int16_t>(from.recv_count);
         op.sends = static_cast<std::int16_t>(from.send_count);
-        op.local_at = static_cast<std::int16_t>(from.local == RINGSCOPE_LOCAL_NONE ? -1 : from.local_at);
+        op.local_at = static_cast<std::int8_t>(from.local == RINGSCOPE_LOCAL_NONE ? -1 : from.local_at);
         op.local_is_output = from.local == RINGSCOPE_LOCAL_OUTPUT ? 1 : 0;
-        op.store = from.store ? 1 : 0;
+        const auto recvs = program.recvs(from), sends = program.sends(from);
+        const bool is_there = recvs.size() == 1 && place_of(recvs.front()) == schedule::Place::output;
+        const bool is_moved = std::ranges::any_of(sends, [&](const schedule::Message& m) {
+            return place_of(m) != schedule::Place::input;
+        });
+        op.store = from.store && !is_there ? 1 : 0;
+        op.moves = op.store != 0 || is_moved ? 1 : 0;
         put(&op, sizeof(op));
-        add_ports(program.recvs(from), false, index, op.parts);
-        add_ports(program.sends(from), true, index, op.parts);
+        add_ports(recvs, false, index, op.parts);
+        add_ports(sends, true, index, op.parts);
         records_.resize(whole(std::ssize(records_), image_.record_stride));
         ++count_;
         parts_ += op.parts;
+    }
+
+    [[nodiscard]] schedule::Place place_of(const schedule::Message& message) const {
+        return request_.within_reach ? message.place : schedule::Place::slot;
     }
 
     void add_ports(
@@ -112,7 +123,8 @@ class ChannelImage {
             const auto index = static_cast<std::size_t>(std::ranges::find(keys_, key) - keys_.begin());
             const Port port{
                 static_cast<std::uint16_t>(index), static_cast<std::uint16_t>(messages[i].step),
-                ends_[index].total, static_cast<std::uint32_t>(ends_[index].total % plan_.request.slots), 0};
+                ends_[index].total, static_cast<std::uint32_t>(ends_[index].total % plan_.request.slots),
+                place_of(messages[i])};
             ends_[index].total += static_cast<std::uint32_t>(parts);
             put(&port, sizeof(port));
             image_.rows.push_back(

@@ -74,6 +74,7 @@ struct ImageRequest {
     std::int32_t divisor = 0;         ///< > 0: the finishing ops divide by it
     std::int64_t min_part_bytes = 1;  ///< a part shorter than this is not worth a flag of its own
     std::vector<std::byte*> memory;   ///< of each rank, where connections lie, as this rank's GPU sees it
+    bool within_reach = false;  ///< user buffers lie in that memory too, at the same offset on all ranks
 };
 
 /// Throws Error (unusable_engine) for a plan with more connections or peers per op than kernels have room

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "schedule/place.hpp"
+
 // What a kernel reads: plain structs that host and device share. A channel is one block; everything that it
 // needs lies in one piece of device memory, its image:
 //
@@ -31,6 +33,7 @@ struct ChannelHead {
 struct alignas(16) End {
     std::byte* slots = nullptr;         ///< in the receiver's memory
     std::uint64_t* posts_to = nullptr;  ///< the counter at the other rank that this end writes
+    std::int64_t distance = 0;          ///< bytes from this rank's user buffers to the other rank's
     std::uint32_t total = 0;            ///< slots that one operation takes
     std::int32_t peer = 0;
 };
@@ -49,8 +52,9 @@ struct alignas(16) Op {
     std::int32_t parts = 1;
     std::int32_t row = 0;  ///< of the first port's event; the others follow
     std::int16_t recvs = 0, sends = 0;
-    std::int16_t local_at = -1;  ///< place of the own contribution among the sources; -1: none
+    std::int8_t local_at = -1;  ///< place of the own contribution among the sources; -1: none
     std::uint8_t local_is_output = 0, store = 0;
+    std::uint8_t moves = 0;  ///< 0: others move its messages, and it only waits and posts
 };
 
 /// A message of an op: the receives first, then the sends.
@@ -58,8 +62,8 @@ struct alignas(16) Port {
     std::uint16_t end = 0;
     std::uint16_t step = 0;
     std::uint32_t number = 0;  ///< slots that this operation took on the connection before
-    std::uint32_t place = 0;   ///< number modulo the slots
-    std::uint32_t unused = 0;
+    std::uint32_t turn = 0;    ///< number modulo the slots
+    schedule::Place place = schedule::Place::slot;
 };
 
 static_assert(

@@ -181,7 +181,7 @@ __device__ inline std::byte* slot_of(
     const Channel& channel, const Launch& launch, const Port& port, int part
 ) {
     const End& end = channel.end(port.end);
-    std::uint32_t index = channel.states[port.end].position + port.place + static_cast<std::uint32_t>(part);
+    std::uint32_t index = channel.states[port.end].position + port.turn + static_cast<std::uint32_t>(part);
     while (index >= launch.slots) index -= launch.slots;
     return end.slots + index * launch.slot_bytes;
 }

@@ -19,8 +19,8 @@ struct Posts {
 /// What the copying warps hand to the posting warp: while they go on to the next parts, it posts these.
 struct Handover {
     Posts posts[posts_in_flight];
-    volatile unsigned int posted;  ///< parts that are posted
-    std::byte* slots[2][most_ports];
+    volatile unsigned int posted;      ///< parts that are posted
+    std::byte* memory[2][most_ports];  ///< where the part of each message lies
 };
 
 /// Protocol Simple: whole slices behind counters. The copying warps move a part and go on to the next; a warp
@@ -91,7 +91,8 @@ class Simple {
             prepare_ports(record, part, parity, place);
         }
         barrier();
-        if (channel_.alive != 0) move(record, part_of(record.op, part), handover_.slots[parity]);
+        if (channel_.alive != 0 && record.op.moves != 0)
+            move(record, part_of(record.op, part), handover_.memory[parity]);
         announce_copied(place);
     }
 
@@ -124,27 +125,37 @@ class Simple {
         if (lane() < record.port_count()) {
             const Port& port = record.ports[lane()];
             const std::uint64_t number = number_of(channel_, port, part);
+            const Range range = part_of(record.op, part);
             posts.counter[lane()] = channel_.end(port.end).posts_to;
             posts.value[lane()] = number;
-            handover_.slots[parity][lane()] = slot_of(channel_, launch_, port, part);
+            handover_.memory[parity][lane()] = memory_of(port, lane() >= record.op.recvs, range, part);
             wait_for_counter(channel_, launch_, record.op, port, lane() >= record.op.recvs, number);
-            watch_.part_ready(record.op, part, part_of(record.op, part).size, place);
+            watch_.part_ready(record.op, part, range.size, place);
         }
         __syncwarp();
     }
 
+    /// Where a part of a message lies. What lies in this rank's own input nobody asks for: others read it.
+    __device__ std::byte* memory_of(const Port& port, bool sends, Range range, int part) const {
+        if (port.place == schedule::Place::slot) return slot_of(channel_, launch_, port, part);
+        const std::int64_t distance = channel_.end(port.end).distance;
+        if (port.place == schedule::Place::input)
+            return const_cast<std::byte*>(launch_.input) + distance + range.begin;
+        return launch_.output + (sends ? distance : 0) + range.begin;
+    }
+
     // Moving a part
 
-    __device__ void move(const Record& record, Range range, std::byte* const* slots) {
+    __device__ void move(const Record& record, Range range, std::byte* const* memory) {
         const Op& op = record.op;
         const int sources = op.recvs + (op.local_at >= 0 ? 1 : 0);
         const bool plain = launch_.aligned != 0 && (op.divisor == 0 || sources == 2);
         int done = 0;
-        if (plain && sources == 1) done = copy_packs(record, range, slots);
-        if (plain && sources == 2 && op.recvs == 1) done = reduce_packs(record, range, slots);
+        if (plain && sources == 1) done = copy_packs(record, range, memory);
+        if (plain && sources == 2 && op.recvs == 1) done = reduce_packs(record, range, memory);
 #pragma unroll 1
         for (int i = done + thread(); std::int64_t{i} * 16 < range.size; i += workers()) {
-            move_pack(record, range, slots, i);
+            move_pack(record, range, memory, i);
         }
     }
 
@@ -181,24 +192,26 @@ class Simple {
         }
     }
 
-    __device__ int copy_packs(const Record& record, Range range, std::byte* const* slots) {
+    __device__ int copy_packs(const Record& record, Range range, std::byte* const* memory) {
         const std::byte* own = local(record.op) + range.begin;
         return for_each_round(range, [&](const Round& round) {
             Pack v[unroll];
             if (record.op.recvs == 1) {
-                load_received(slots[0], round, v);
+                load_received(memory[0], round, v);
+                count_loaded(record, round);
             } else {
                 load_own(own, round, v);
             }
-            store_packs(record, range, slots, round, v);
+            store_packs(record, range, memory, round, v);
         });
     }
 
-    __device__ int reduce_packs(const Record& record, Range range, std::byte* const* slots) {
+    __device__ int reduce_packs(const Record& record, Range range, std::byte* const* memory) {
         const std::byte* own = local(record.op) + range.begin;
         return for_each_round(range, [&](const Round& round) {
             Pack v[unroll], w[unroll];
-            load_received(slots[0], round, v);
+            load_received(memory[0], round, v);
+            count_loaded(record, round);
             load_own(own, round, w);
             with_reduction<T>(launch_.reduction, record.op.divisor, [&](auto operation, const auto& finish) {
 #pragma unroll
@@ -208,8 +221,12 @@ class Simple {
                     v[u] = sum.finished_by(finish);
                 }
             });
-            store_packs(record, range, slots, round, v);
+            store_packs(record, range, memory, round, v);
         });
+    }
+
+    __device__ void count_loaded(const Record& record, const Round& round) {
+        for (int u = 0; u < unroll; ++u) watch_.loaded(record.ports[0], round.has(u) ? 16 : 0);
     }
 
     __device__ static void store(std::byte* to, const Round& round, const Pack (&v)[unroll]) {
@@ -220,19 +237,19 @@ class Simple {
     }
 
     __device__ void store_packs(
-        const Record& record, Range range, std::byte* const* slots, const Round& round,
+        const Record& record, Range range, std::byte* const* memory, const Round& round,
         const Pack (&v)[unroll]
     ) {
 #pragma unroll 1
         for (int port = record.op.recvs; port < record.port_count(); ++port) {
-            store(slots[port], round, v);
+            store(memory[port], round, v);
             for (int u = 0; u < unroll; ++u) watch_.stored(record.ports[port], round.has(u) ? 16 : 0);
         }
         if (record.op.store) store(launch_.output + range.begin, round, v);
     }
 
     /// Any op, one pack: more sources, unaligned buffers, and the rest of a part, down to its last bytes.
-    __device__ void move_pack(const Record& record, Range range, std::byte* const* slots, int i) {
+    __device__ void move_pack(const Record& record, Range range, std::byte* const* memory, int i) {
         const Op& op = record.op;
         const std::int64_t left = range.size - std::int64_t{16} * i;
         const int bytes = left < 16 ? static_cast<int>(left) : 16;
@@ -240,8 +257,10 @@ class Simple {
         const auto source = [&](int s) {
             if (s == op.local_at)
                 return load_user<T, Pack>(local(op) + range.begin + std::int64_t{16} * i, bytes, aligned);
+            // Of a message in a buffer this may be more than there is: not outside of its 16 bytes.
             const int port = op.local_at >= 0 && s > op.local_at ? s - 1 : s;
-            return load_slot(reinterpret_cast<const Pack*>(slots[port]) + i);
+            watch_.loaded(record.ports[port], bytes);
+            return load_slot(reinterpret_cast<const Pack*>(memory[port]) + i);
         };
         const int sources = op.recvs + (op.local_at >= 0 ? 1 : 0);
         Pack result = source(0);
@@ -253,7 +272,7 @@ class Simple {
         }
 #pragma unroll 1
         for (int port = op.recvs; port < record.port_count(); ++port) {
-            store_user<T>(slots[port] + std::int64_t{16} * i, result, bytes, true);
+            store_user<T>(memory[port] + std::int64_t{16} * i, result, bytes, true);
             watch_.stored(record.ports[port], bytes);
         }
         if (op.store)

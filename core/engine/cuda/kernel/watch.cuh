@@ -20,6 +20,7 @@ struct NoWatch {
     __device__ void part_begin(int, unsigned int) {}
     __device__ void part_ready(const Op&, int, std::int64_t, unsigned int) {}
     __device__ void stored(const Port&, int) {}
+    __device__ void loaded(const Port&, int) {}
     __device__ void posting(unsigned int) {}
     __device__ void posted(unsigned int) {}
     __device__ void close(const Channel&, const Launch&) {}
@@ -53,6 +54,7 @@ class TraceWatch {
         launch.traced[blockIdx.x] = operation + 1;
     }
     __device__ void stored(const Port&, int) {}
+    __device__ void loaded(const Port&, int) {}
     __device__ void close(const Channel&, const Launch&) {}
 
     // LL and LL128, by thread 0, which moves the first line. Done is an op when this thread has moved its
@@ -115,8 +117,8 @@ class TraceWatch {
     std::uint32_t bytes_ = 0;
 };
 
-/// Every thread counts the bytes that it stores into a peer's slots, per connection. For tests: it knows
-/// nothing of ops and sizes.
+/// Every thread counts the bytes that it stores into a peer's memory, or loads from a peer's input, per
+/// connection. For tests: it knows nothing of ops and sizes.
 class CountWatch : public NoWatch {
  public:
     struct Board : NoWatch::Board {
@@ -128,6 +130,9 @@ class CountWatch : public NoWatch {
     }
     __device__ void stored(const Port& port, int bytes) {
         atomicAdd_block(&board_.bytes[port.end], static_cast<unsigned long long>(bytes));
+    }
+    __device__ void loaded(const Port& port, int bytes) {
+        if (port.place == schedule::Place::input) stored(port, bytes);
     }
     __device__ void close(const Channel& channel, const Launch& launch) {
         __syncthreads();

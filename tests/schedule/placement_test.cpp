@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The ringscope authors
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/place.hpp"
+#include "schedule/placement.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The ringscope authors
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/place.hpp"
+#include "schedule/placement.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -35,11 +35,15 @@ class Placer {
           chunks_{chunks},
           uses_(programs.size(), std::vector<Uses>(static_cast<std::size_t>(chunks * slices))) {}
 
-    void run() {
+    void run(Direct direct) {
         rehearse(programs_, {.slots = unlimited_slots}, [this](std::int32_t rank, const Op& op) {
             play(rank, op);
         });
-        for (const Delivery& delivery : deliveries_) place(delivery);
+        for (const Delivery& delivery : deliveries_) {
+            const Place place = place_of(delivery);
+            if (place == Place::input && direct != Direct::all) continue;
+            delivery.send->place = delivery.recv->place = place;
+        }
     }
 
  private:
@@ -82,15 +86,12 @@ class Placer {
         return sent.complete;
     }
 
-    void place(const Delivery& delivery) {
-        Place place = Place::slot;
+    Place place_of(const Delivery& delivery) {
         const bool returns = makes_round_trip(delivery.dst, *delivery.received);
-        if (returns && uses_of(delivery.dst, *delivery.received).store == delivery.received) {
-            place = Place::output;
-        } else if (only_sends(*delivery.sent) && makes_round_trip(delivery.src, *delivery.sent)) {
-            place = Place::input;
-        }
-        delivery.send->place = delivery.recv->place = place;
+        if (returns && uses_of(delivery.dst, *delivery.received).store == delivery.received)
+            return Place::output;
+        const bool is_contribution = only_sends(*delivery.sent);
+        return is_contribution && makes_round_trip(delivery.src, *delivery.sent) ? Place::input : Place::slot;
     }
 
     bool makes_round_trip(std::int32_t rank, const Op& op) {
@@ -113,8 +114,8 @@ class Placer {
 
 }  // namespace
 
-void place_messages(std::span<Program> programs, std::int32_t chunks, std::int64_t slices) {
-    Placer{programs, chunks, slices}.run();
+void place_messages(std::span<Program> programs, std::int32_t chunks, std::int64_t slices, Direct direct) {
+    if (direct != Direct::none) Placer{programs, chunks, slices}.run(direct);
 }
 
 }  // namespace ringscope::schedule
