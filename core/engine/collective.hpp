@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -43,13 +42,9 @@ class EventLog {
         }
     }
     [[nodiscard]] std::span<const RawEvent> events() const { return {events_.data(), size_}; }
-    /// Those from this one on, for an engine that has more to say of them afterwards.
+    /// Those from this one on, for an engine that has more to say of them.
     [[nodiscard]] std::span<RawEvent> since(std::size_t first) {
         return {events_.data() + first, size_ - first};
-    }
-    /// Brings the memory of the next events into the cache.
-    void warm(std::size_t count) {
-        std::fill_n(events_.data() + size_, std::min(count, events_.size() - size_), RawEvent{});
     }
     [[nodiscard]] std::int64_t dropped() const { return dropped_; }
     /// For the next operation.

@@ -12,8 +12,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
+#include <mutex>
 #include <new>
 #include <random>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
@@ -61,9 +64,7 @@ class SharedObject {
 
  private:
     static std::string room() {
-        struct statvfs status {};
-        if (statvfs("/dev/shm", &status) != 0) return "";
-        return " (" + std::to_string(status.f_bavail * status.f_frsize) +
+        return " (" + std::to_string(shared_memory_left()) +
                " bytes are free in /dev/shm; a container gets more by --shm-size, or set fewer or smaller "
                "slots)";
     }
@@ -76,9 +77,11 @@ struct Mapping {
     std::size_t bytes = 0;
 };
 
+constexpr std::string_view name_begins = "ringscope.";
+
 std::string random_name() {
     std::random_device device;
-    std::string name = "/ringscope.";
+    std::string name = "/" + std::string{name_begins};
     for (int i = 0; i < 16; ++i) name += "0123456789abcdef"[device() % 16];
     return name;
 }
@@ -87,6 +90,8 @@ class SharedWindows final : public Windows {
  public:
     SharedWindows(bootstrap::Bootstrap& bootstrap, std::int64_t bytes)
         : mappings_(static_cast<std::size_t>(bootstrap.size())) {
+        static std::once_flag first_time;
+        std::call_once(first_time, [] { remove_left_names("/dev/shm", std::chrono::minutes{10}); });
         std::string name;
         const Unlink unlink_at_the_end{name};
         bootstrap::agree(bootstrap, [&] { create(bootstrap.rank(), whole_pages(bytes), name); });
@@ -164,7 +169,27 @@ class ThreadWindows final : public Windows {
     std::vector<std::shared_ptr<std::byte>> windows_;
 };
 
+bool is_left(const std::filesystem::path& path, std::chrono::seconds age) {
+    struct stat status {};
+    return path.filename().string().starts_with(name_begins) && lstat(path.c_str(), &status) == 0 &&
+           S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+           time(nullptr) - status.st_mtime > age.count();
+}
+
 }  // namespace
+
+std::int64_t shared_memory_left() {
+    struct statvfs status {};
+    if (statvfs("/dev/shm", &status) != 0) return 0;
+    return static_cast<std::int64_t>(status.f_bavail * status.f_frsize);
+}
+
+void remove_left_names(const std::filesystem::path& folder, std::chrono::seconds age) {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator{folder, ignored}) {
+        if (is_left(entry.path(), age)) std::filesystem::remove(entry.path(), ignored);
+    }
+}
 
 std::unique_ptr<Windows> make_windows(bootstrap::Bootstrap& bootstrap, std::int64_t bytes) {
     if (bootstrap.shares_address_space()) return std::make_unique<ThreadWindows>(bootstrap, bytes);

@@ -319,6 +319,19 @@ output: {output}
     assert not list(tmp_path.glob("*.spill*"))
 
 
+def test_user_buffers_take_at_most_half_of_the_shared_memory_that_is_left(tmp_path):
+    if not own_mounts():
+        pytest.skip("unshare -m is not permitted here")
+    output = tmp_path / "run.h5"
+    text = "sweep: {{algorithms: [ring-simple], sizes: [64KiB, 8MiB]}}\nmeasure: {{iterations: 1}}\noutput: {output}\n"
+    words = shell_words(write_yaml(tmp_path, text.format(output=output)))
+    small = f"mount -t tmpfs -o size=32m tmpfs /dev/shm && exec {words}"
+    call("unshare", "-m", "bash", "-c", small).is_good()
+    cases = table(output, "cases")
+    assert list(cases["status"]) == ["ok", "ok"]
+    assert cases["reason"][0] == "" and cases["reason"][1].startswith("all through slots, for there is too little")
+
+
 def test_log_that_cannot_be_made_is_an_error_before_anything_is_measured(tmp_path):
     output = tmp_path / "run.h5"
     (tmp_path / "run.h5.spill" / "folder").mkdir(parents=True)

@@ -248,9 +248,9 @@ Played play_counted(
         Scratch scratch{static_cast<std::size_t>(ranks), Link::block_bytes};
         Waiter waiter{control, rank, wait_ns, true};
         EventLog log{2 * schedule::events_per_operation(plan, rank) + 16};
-        CountingProbe probe{static_cast<std::size_t>(ranks)};
+        CountingProbe probe{ops};
         bootstrap.barrier();
-        probe.start(log, 0);
+        probe.start(log, 1);
         std::string fault;
         try {
             interpret<Link>(ops, buffers, scratch, waiter, probe);

@@ -27,7 +27,8 @@ constexpr std::int64_t stamps_apart_ns = 2'000;
 /// A tracer that is held up before one op, as a slow rank would be.
 class DelayedProbe : public TraceProbe {
  public:
-    DelayedProbe(std::size_t peers, std::int32_t delayed_op) : TraceProbe{peers}, delayed_op_{delayed_op} {}
+    DelayedProbe(std::span<const ReadyOp> ops, std::int32_t delayed_op)
+        : TraceProbe{ops}, delayed_op_{delayed_op} {}
     void begin(const ReadyOp& op) {
         TraceProbe::begin(op);
         if (op.index != delayed_op_) return;
@@ -60,9 +61,10 @@ Waits play(std::int32_t delayed_op) {
             input.data(), output.data(), 4, reduce::reduce_copy(DataType::int32, ReduceOp::sum)};
         for (int i = 0; i < repetitions; ++i) {
             EventLog log{16};
-            DelayedProbe probe{2, rank == 0 ? delayed_op : -1};
+            DelayedProbe probe{ops, rank == 0 ? delayed_op : -1};
             (void)gate.pass();
-            probe.start(log, 16);
+            probe.start(log, 1);
+            probe.begin_operation();
             interpret<Simple>(ops, buffers, scratch, waiter, probe);
             probe.finish();
             const std::lock_guard lock{mutex};

@@ -3,9 +3,13 @@
 #include "transport/windows.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
 
 namespace ringscope::transport {
 namespace {
@@ -67,6 +71,31 @@ TEST(Windows, OwnerLeavesFirst_PeersMayStillUseIt) {
         bootstrap.barrier();
         if (bootstrap.rank() == 1) std::memset(windows->of(0), 7, 4096);
     });
+}
+
+/// A file of so many minutes ago.
+std::filesystem::path make_name(const std::filesystem::path& path, int minutes) {
+    std::ofstream{path} << "x";
+    std::filesystem::last_write_time(
+        path, std::filesystem::file_time_type::clock::now() - std::chrono::minutes{minutes}
+    );
+    return path;
+}
+
+TEST(Windows, NamesOfKilledRanks_AreRemoved_ThoseInUseAndOthersAreNot) {
+    const auto folder = std::filesystem::temp_directory_path() / ("left_names." + std::to_string(getpid()));
+    std::filesystem::create_directory(folder);
+    const auto left = make_name(folder / "ringscope.00ff", 11),
+               in_use = make_name(folder / "ringscope.11ff", 9);
+    const auto foreign = make_name(folder / "vader_segment.1", 600);
+    std::filesystem::create_symlink(foreign, folder / "ringscope.link");
+    remove_left_names(folder, std::chrono::minutes{10});
+    EXPECT_FALSE(std::filesystem::exists(left));
+    EXPECT_TRUE(std::filesystem::exists(in_use));
+    EXPECT_TRUE(std::filesystem::exists(foreign));
+    EXPECT_TRUE(std::filesystem::is_symlink(folder / "ringscope.link"));
+    std::filesystem::remove_all(folder);
+    remove_left_names(folder, std::chrono::minutes{10});  // no such folder: nothing to do
 }
 
 }  // namespace

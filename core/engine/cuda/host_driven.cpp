@@ -48,7 +48,9 @@ HostDriven::HostDriven(
           plan, options.op == ReduceOp::avg ? static_cast<std::int32_t>(plan.members.size()) : 0, 1
       )},
       waiter_{control, options.rank, options.wait_ns, options.oversubscribed},
-      trace_{most_messages(plan)} {}
+      trace_{ops_} {
+    (void)most_messages(plan);
+}
 
 void HostDriven::enqueue(const Operation& operation) {
     host::NoProbe none;
@@ -56,7 +58,7 @@ void HostDriven::enqueue(const Operation& operation) {
 }
 
 void HostDriven::arm(std::span<const Operation>, EventLog* traced) {
-    if (traced != nullptr) trace_.start(*traced, 0);
+    if (traced != nullptr) trace_.start(*traced, 1);
 }
 
 Timing HostDriven::sample_traced(std::span<const Operation> operations, EventLog&) {
@@ -75,8 +77,9 @@ void HostDriven::play(const Operation& operation, Probe& probe) {
             probe.begin(op);
             host::Simple::play_parts(op, waiter_, probe, [&](schedule::Range range) {
                 move(op, range, operation);
+                return true;
             });
-            probe.end(op);
+            probe.end();
         }
     } catch (const host::GaveUp&) {
         throw host::StuckError{host::stuck_message(control_, ranks_, options_.wait_ns)};

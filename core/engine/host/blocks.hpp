@@ -71,6 +71,7 @@ class Blocks {
     template <class Probe>
     static void finish(const ReadyOp& op, Probe& probe) {
         const std::int64_t wire = Link::format.wire_bytes(op.bytes.size);
+        probe.moved(true, false, true);
         for (std::size_t i = 0; i < op.sends.size(); ++i) {
             Outbox& outbox = *op.sends[i].end;
             Link::complete(outbox, wire);

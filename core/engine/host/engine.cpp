@@ -36,7 +36,7 @@ class HostCollective final : public BlockingCollective {
           )},
           scratch_{most_peers(ops_), Link::block_bytes},
           waiter_{engine.control(), rank, engine.options().wait_ns, engine.options().oversubscribed},
-          trace_{most_peers(ops_)},
+          trace_{ops_},
           memory_{std::move(memory)},
           bytes_{plan.request.bytes},
           element_bytes_{size_of(dtype)},
@@ -51,11 +51,7 @@ class HostCollective final : public BlockingCollective {
         trace_.begin_operation();
         play(input, output, trace_);
     }
-    void begin_trace(std::size_t operations, EventLog& events) override {
-        std::size_t messages = 0;
-        for (const ReadyOp& op : ops_) messages += op.recvs.size() + op.sends.size();
-        trace_.start(events, operations * messages);
-    }
+    void begin_trace(std::size_t operations, EventLog& events) override { trace_.start(events, operations); }
     std::int64_t end_trace(EventLog&) override { return trace_.finish(); }
 
  private:

@@ -21,7 +21,7 @@ void interpret(
     for (const ReadyOp& op : ops) {
         probe.begin(op);
         Link::play(op, buffers, scratch, waiter, probe);
-        probe.end(op);
+        probe.end();
     }
 }
 

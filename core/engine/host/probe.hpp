@@ -3,7 +3,7 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
+#include <span>
 
 #include "base/ticks.hpp"
 #include "engine/collective.hpp"
@@ -17,96 +17,110 @@ struct NoProbe {
     void waiting() {}
     void data_ready(std::size_t, bool) {}
     void credit_ready(std::size_t, bool) {}
-    void posting(std::size_t) {}
+    void moved(bool, bool, bool) {}
     void sent(std::size_t, std::int64_t, std::int64_t) {}
     void received(std::size_t, std::int64_t, std::int64_t) {}
     void stored(const void*, std::int64_t) {}
-    void end(const ReadyOp&) {}
+    void end() {}
 };
 
-/// The probe of traced runs: one event per op, direction and peer. An op begins where the one before it
-/// ended, so that a rank's events cover its time without gaps. Stamps are ticks until the sample is over.
+/// The probe of traced runs: one event per op, direction and peer. Which events there will be is known, so
+/// their rows lie ready before the run, and are stamped in place. An op begins where the one before it ended,
+/// so that a rank's events cover its time without gaps. Stamps are ticks until the sample is over, and a
+/// moment that nothing was done since is not read twice: what a trace costs is reading the counter.
 class TraceProbe {
  public:
-    explicit TraceProbe(std::size_t peers)
-        : clock_{TickClock::of_this_machine()}, recvs_(peers), sends_(peers) {}
+    explicit TraceProbe(std::span<const ReadyOp> ops) : clock_{TickClock::of_this_machine()}, ops_{ops} {}
 
-    /// Before a sample: rows for `expected` events are fetched into the cache, as those of a run that is
-    /// always traced would be.
-    void start(EventLog& log, std::size_t expected) {
-        log_ = &log;
-        first_ = log.events().size();
-        log.warm(expected);
+    /// Before a sample of so many operations.
+    void start(EventLog& log, std::size_t operations) {
+        const std::size_t first = log.events().size();
+        for (std::size_t i = 0; i < operations; ++i) {
+            log.begin_operation(static_cast<std::int32_t>(i));
+            for (const ReadyOp& op : ops_) lay_out(op, log);
+        }
+        rows_ = log.since(first);
+        next_ = 0;
         anchor_ = TickAnchor::now(clock_);
-        begin_operation();
     }
     /// After it. Gives how far the stamps may be off the system's clock.
     std::int64_t finish() {
         const TickAnchor end = TickAnchor::now(clock_);
-        for (RawEvent& event : log_->since(first_)) convert(event, end);
+        for (RawEvent& event : rows_) convert(event, end);
         return clock_.ns_of(std::max(anchor_.error_ticks, end.error_ticks)) + 1;
     }
     void begin_operation() { last_ = clock_.read(); }
 
     void begin(const ReadyOp& op) {
         op_ = &op;
-        for (std::size_t i = 0; i < op.recvs.size(); ++i) recvs_[i] = {};
-        for (std::size_t i = 0; i < op.sends.size(); ++i) sends_[i] = {};
         begin_ = last_;
     }
     void waiting() {
-        last_ = clock_.read();
+        if (has_moved_) read();
         waited_ = true;
     }
-    void data_ready(std::size_t i, bool first) { stamp(recvs_[i], first); }
+    void data_ready(std::size_t i, bool first) { stamp(recv(i), first); }
     /// A slot that was free already was free at the last stamp, for all that anybody will conclude from it.
     void credit_ready(std::size_t i, bool first) {
-        if (waited_) return stamp(sends_[i], first);
-        if (first) sends_[i].ready = sends_[i].posted = last_;
+        if (waited_) return stamp(send(i), first);
+        if (first) send(i).ready_ticks = send(i).posted_ns = last_;
     }
-    void received(std::size_t i, std::int64_t payload, std::int64_t wire) { add(recvs_[i], payload, wire); }
-    /// Right before a send's first part is announced. Where lines carry flags that is when its slot is free.
-    void posting(std::size_t i) { sends_[i].posted = clock_.read(); }
-    void sent(std::size_t i, std::int64_t payload, std::int64_t wire) { add(sends_[i], payload, wire); }
+    /// A part's bytes are where they belong, if it had any to move, and this is about to be announced.
+    void moved(bool any, bool is_first, bool is_last) {
+        has_moved_ = has_moved_ || any;
+        if (has_moved_ && (is_first || is_last)) read();
+        for (std::size_t i = 0; is_first && i < op_->sends.size(); ++i) send(i).posted_ns = last_;
+    }
+    void received(std::size_t i, std::int64_t payload, std::int64_t wire) { add(recv(i), payload, wire); }
+    void sent(std::size_t i, std::int64_t payload, std::int64_t wire) { add(send(i), payload, wire); }
     void stored(const void*, std::int64_t) {}
-    void end(const ReadyOp& op) {
-        last_ = clock_.read();
-        for (std::size_t i = 0; i < op.recvs.size(); ++i) write(recvs_[i], i, trace::Direction::recv);
-        for (std::size_t i = 0; i < op.sends.size(); ++i) write(sends_[i], i, trace::Direction::send);
+    /// Done is an op when its last part was moved; what is left is told to the peers.
+    void end() {
+        const std::size_t messages = op_->recvs.size() + op_->sends.size();
+        for (std::size_t i = 0; i < messages; ++i) {
+            row(i).begin_ticks = begin_;
+            row(i).end_ticks = last_;
+        }
+        next_ += messages;
     }
 
  private:
-    struct Row {
-        std::int64_t ready = 0, posted = 0, wait = 0;  ///< ticks
-        std::int64_t payload = 0, wire = 0;
-    };
+    static void lay_out(const ReadyOp& op, EventLog& log) {
+        const auto add = [&](std::size_t messages, trace::Direction direction) {
+            for (std::size_t i = 0; i < messages; ++i) {
+                log.add(
+                    {.channel = op.channel,
+                     .op = op.index,
+                     .message = static_cast<std::int32_t>(i),
+                     .direction = direction}
+                );
+            }
+        };
+        add(op.recvs.size(), trace::Direction::recv);
+        add(op.sends.size(), trace::Direction::send);
+    }
 
+    /// Rows that there was no room for are stamped as well, so that a lossy trace costs what a whole one
+    /// does.
+    RawEvent& row(std::size_t i) { return next_ + i < rows_.size() ? rows_[next_ + i] : dropped_; }
+    RawEvent& recv(std::size_t i) { return row(i); }
+    RawEvent& send(std::size_t i) { return row(op_->recvs.size() + i); }
+
+    void read() {
+        last_ = clock_.read();
+        has_moved_ = false;
+    }
     /// Waits are taken one after the other, so each is charged the time since the stamp before it.
-    void stamp(Row& row, bool first) {
-        const std::int64_t now = clock_.read();
-        if (first) row.ready = row.posted = now;
-        row.wait += now - last_;
-        last_ = now;
+    void stamp(RawEvent& row, bool first) {
+        const std::int64_t before = last_;
+        read();
+        if (first) row.ready_ticks = row.posted_ns = last_;
+        row.wait_ns += last_ - before;
         waited_ = false;
     }
-    static void add(Row& row, std::int64_t payload, std::int64_t wire) {
-        row.payload += payload;
-        row.wire += wire;
-    }
-    void write(const Row& row, std::size_t message, trace::Direction direction) {
-        log_->add(
-            {.channel = op_->channel,
-             .op = op_->index,
-             .message = static_cast<std::int32_t>(message),
-             .direction = direction,
-             .payload_bytes = row.payload,
-             .wire_bytes = row.wire,
-             .posted_ns = row.posted,
-             .wait_ns = row.wait,
-             .begin_ticks = begin_,
-             .ready_ticks = row.ready,
-             .end_ticks = last_}
-        );
+    static void add(RawEvent& row, std::int64_t payload, std::int64_t wire) {
+        row.payload_bytes += payload;
+        row.wire_bytes += wire;
     }
     /// By the rate of this very sample where it was long enough to give one.
     void convert(RawEvent& event, const TickAnchor& end) const {
@@ -128,13 +142,15 @@ class TraceProbe {
     }
 
     const TickClock& clock_;
-    EventLog* log_ = nullptr;
-    std::size_t first_ = 0;  ///< event of this sample
+    std::span<const ReadyOp> ops_;
+    std::span<RawEvent> rows_;  ///< of this sample; posted_ns and wait_ns in ticks until finish()
+    RawEvent dropped_;
+    std::size_t next_ = 0;  ///< row of the op's first message
     TickAnchor anchor_;
-    std::vector<Row> recvs_, sends_;
     const ReadyOp* op_ = nullptr;
     std::int64_t begin_ = 0, last_ = 0;
-    bool waited_ = false;  ///< since the last stamp
+    bool has_moved_ = false;  ///< since the last stamp
+    bool waited_ = false;     ///< likewise
 };
 
 }  // namespace ringscope::engine::host

@@ -13,21 +13,24 @@ struct Simple {
     static constexpr schedule::LinkFormat format{
         .protocol = Protocol::simple, .line_bytes = 1, .line_payload_bytes = 1, .min_parts = 2, .parts = 2};
     /// Below this a part is not worth a flag of its own.
-    static constexpr std::int64_t min_part_bytes = 4096;
+    static constexpr std::int64_t min_part_bytes = 32768;
     static constexpr std::int64_t block_bytes = 0;
 
     template <class Probe>
     static void play(
         const ReadyOp& op, const Buffers& buffers, Scratch& scratch, Waiter& waiter, Probe& probe
     ) {
-        play_parts(op, waiter, probe, [&](schedule::Range range) { move(op, range, buffers, scratch); });
+        play_parts(op, waiter, probe, [&](schedule::Range range) {
+            return move(op, range, buffers, scratch);
+        });
     }
 
-    /// The waits and posts around `move(range)`, which is called for one part after the other.
+    /// The waits and posts around `move(range)`, which is called for one part after the other and says
+    /// whether there was anything to move.
     template <class Probe, class Move>
     static void play_parts(const ReadyOp& op, Waiter& waiter, Probe& probe, Move move) {
         for (std::int64_t part = 0; part < op.parts; ++part) {
-            play_part(op, schedule::cut(op.bytes, op.parts, part), part == 0, waiter, probe, move);
+            play_part(op, part, waiter, probe, move);
         }
     }
 
@@ -35,9 +38,9 @@ struct Simple {
     using Place = schedule::Place;
 
     template <class Probe, class Move>
-    static void play_part(
-        const ReadyOp& op, schedule::Range range, bool first, Waiter& waiter, Probe& probe, Move move
-    ) {
+    static void play_part(const ReadyOp& op, std::int64_t part, Waiter& waiter, Probe& probe, Move move) {
+        const schedule::Range range = schedule::cut(op.bytes, op.parts, part);
+        const bool first = part == 0;
         for (std::size_t i = 0; i < op.recvs.size(); ++i) {
             Inbox& inbox = *op.recvs[i].end;
             await_data(
@@ -45,9 +48,8 @@ struct Simple {
             );
         }
         for (std::size_t i = 0; i < op.sends.size(); ++i) await_credit(op, i, first, waiter, probe);
-        move(range);
+        probe.moved(move(range), first, part == op.parts - 1);
         for (std::size_t i = 0; i < op.sends.size(); ++i) {
-            if (first) probe.posting(i);
             post(*op.sends[i].end);
             probe.sent(i, range.size, range.size);
         }
@@ -57,14 +59,15 @@ struct Simple {
         }
     }
 
-    static void move(const ReadyOp& op, schedule::Range range, const Buffers& buffers, Scratch& scratch) {
+    static bool move(const ReadyOp& op, schedule::Range range, const Buffers& buffers, Scratch& scratch) {
         const int sources = find_sources(op, range, buffers, scratch);
         const int destinations = find_destinations(op, range, buffers, scratch);
-        if (destinations == 0) return;
+        if (destinations == 0) return false;
         buffers.reduce_copy(
             scratch.sources.data(), sources, scratch.destinations.data(), destinations,
             range.size / buffers.element_bytes, op.divisor
         );
+        return true;
     }
 
     static int find_sources(
