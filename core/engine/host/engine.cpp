@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <fstream>
 #include <thread>
 
 #include "engine/host/interpreter.hpp"
@@ -18,6 +19,21 @@ std::size_t most_peers(const std::vector<ReadyOp>& ops) {
     std::size_t most = 0;
     for (const ReadyOp& op : ops) most = std::max({most, op.recvs.size(), op.sends.size()});
     return most;
+}
+
+/// Of one instance of the third level, as the kernel says it in KiB: "32768K"; 0 where it does not. What the
+/// processor itself says (sysconf) is the sum of all instances, also of those that a virtual machine lacks.
+std::int64_t last_cache_bytes() {
+    std::ifstream file{"/sys/devices/system/cpu/cpu0/cache/index3/size"};
+    std::int64_t kib = 0;
+    return file >> kib ? kib * 1024 : 0;
+}
+
+/// Whether inputs and outputs of all ranks are more than the last cache holds; where its size is not known,
+/// no.
+bool exceeds_caches(const schedule::PlanRequest& request) {
+    static const std::int64_t cache = last_cache_bytes();
+    return cache > 0 && request.bytes > cache / 2 / request.ranks;
 }
 
 template <class Link>
@@ -39,6 +55,7 @@ class HostCollective final : public BlockingCollective {
           trace_{ops_},
           memory_{std::move(memory)},
           bytes_{plan.request.bytes},
+          past_caches_{exceeds_caches(plan.request)},
           element_bytes_{size_of(dtype)},
           reduce_copy_{reduce::reduce_copy(dtype, op)} {}
 
@@ -57,7 +74,7 @@ class HostCollective final : public BlockingCollective {
  private:
     template <class Probe>
     void play(const std::byte* input, std::byte* output, Probe& probe) {
-        Buffers buffers{input, output, element_bytes_, reduce_copy_};
+        Buffers buffers{input, output, element_bytes_, reduce_copy_, past_caches_};
         if (memory_) buffers.distances = memory_->distances(input, output, bytes_);
         try {
             interpret<Link>(ops_, buffers, scratch_, waiter_, probe);
@@ -74,7 +91,9 @@ class HostCollective final : public BlockingCollective {
     Waiter waiter_;
     TraceProbe trace_;
     std::unique_ptr<UserMemory> memory_;
-    std::int64_t bytes_, element_bytes_;
+    std::int64_t bytes_;
+    bool past_caches_;
+    std::int64_t element_bytes_;
     reduce::ReduceCopy reduce_copy_;
 };
 

@@ -43,6 +43,7 @@ struct Buffers {
     std::byte* output = nullptr;
     std::int64_t element_bytes = 1;
     reduce::ReduceCopy reduce_copy = nullptr;
+    bool past_caches = false;  ///< no cache would keep the outputs
     /// How far each rank's buffers are from this one's; empty where they are out of reach.
     std::span<const std::ptrdiff_t> distances{};
 

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+
 #include "engine/host/move.hpp"
+#include "reduce/stream.hpp"
 #include "schedule/plan.hpp"
 
 namespace ringscope::engine::host {
@@ -14,7 +17,7 @@ struct Simple {
         .protocol = Protocol::simple, .line_bytes = 1, .line_payload_bytes = 1, .min_parts = 2, .parts = 2};
     /// Below this a part is not worth a flag of its own.
     static constexpr std::int64_t min_part_bytes = 32768;
-    static constexpr std::int64_t block_bytes = 0;
+    static constexpr std::int64_t block_bytes = 4096;  ///< of sums on their way past the caches
 
     template <class Probe>
     static void play(
@@ -63,11 +66,41 @@ struct Simple {
         const int sources = find_sources(op, range, buffers, scratch);
         const int destinations = find_destinations(op, range, buffers, scratch);
         if (destinations == 0) return false;
+        if (buffers.past_caches && only_to_outputs(op, buffers)) {
+            stream(op, range, buffers, scratch, sources, destinations);
+            return true;
+        }
         buffers.reduce_copy(
             scratch.sources.data(), sources, scratch.destinations.data(), destinations,
             range.size / buffers.element_bytes, op.divisor
         );
         return true;
+    }
+
+    static bool only_to_outputs(const ReadyOp& op, const Buffers& buffers) {
+        return std::ranges::all_of(op.sends, [&](const Port<Outbox>& send) {
+            return buffers.place(send) == Place::output;
+        });
+    }
+    /// A block at a time is summed up in the first-level cache and stored past all of them.
+    static void stream(
+        const ReadyOp& op, schedule::Range range, const Buffers& buffers, Scratch& scratch, int sources,
+        int destinations
+    ) {
+        const bool copies = sources == 1 && op.divisor == 0;
+        for (std::int64_t at = 0; at < range.size; at += block_bytes) {
+            const std::int64_t size = std::min(block_bytes, range.size - at);
+            std::byte* const block = scratch.blocks.data();
+            if (!copies) {
+                buffers.reduce_copy(
+                    scratch.sources.data(), sources, &block, 1, size / buffers.element_bytes, op.divisor
+                );
+            }
+            for (int d = 0; d < destinations; ++d)
+                reduce::stream_copy(copies ? scratch.sources[0] : block, scratch.destinations[d] + at, size);
+            for (int s = 0; s < sources; ++s) scratch.sources[s] += size;
+        }
+        reduce::end_streams();
     }
 
     static int find_sources(

@@ -22,6 +22,22 @@ struct Elements {
     __device__ Pack pack() const { return __builtin_bit_cast(Pack, *this); }
 };
 
+/// Calls f(operation) for the reduction of this launch: one uniform branch, small in code, for kernels begin
+/// with cold instruction caches.
+template <class F>
+__device__ void with_operation(std::int32_t reduction, F f) {
+    switch (reduction) {
+        case RINGSCOPE_PROD:
+            return f(reduce::Prod{});
+        case RINGSCOPE_MIN:
+            return f(reduce::Min{});
+        case RINGSCOPE_MAX:
+            return f(reduce::Max{});
+        default:
+            return f(reduce::Sum{});
+    }
+}
+
 /// The elements of a pack while they are reduced: wide, so that an op rounds once whatever its fan-in.
 template <class T, class Pack>
 struct Wide {
@@ -40,20 +56,9 @@ struct Wide {
 #pragma unroll
         for (int i = 0; i < count; ++i) at[i] = Operation::combine(at[i], other.at[i]);
     }
-    /// By the reduction of this launch: one uniform branch, small in code, for kernels begin with cold
-    /// instruction caches.
     __device__ void add(std::int32_t reduction, const Pack& pack) {
         const Wide other = of(pack);
-        switch (reduction) {
-            case RINGSCOPE_PROD:
-                return combine<reduce::Prod>(other);
-            case RINGSCOPE_MIN:
-                return combine<reduce::Min>(other);
-            case RINGSCOPE_MAX:
-                return combine<reduce::Max>(other);
-            default:
-                return combine<reduce::Sum>(other);
-        }
+        with_operation(reduction, [&](auto operation) { combine<decltype(operation)>(other); });
     }
     template <class Finish>
     __device__ Pack finished_by(const Finish& finish) const {

@@ -47,7 +47,9 @@ class Simple {
 
  private:
     using Pack = uint4;
-    static constexpr int unroll = 8;
+    static constexpr int unroll = 8;  ///< packs of a thread that are moved at a time
+    /// The same where sums are kept apart. With 4, or the next source's loads begun, registers spill.
+    static constexpr int sums = 2;
 
     __device__ static int thread() { return static_cast<int>(threadIdx.x); }
     __device__ static int lane() { return thread() % warp_size; }
@@ -147,58 +149,84 @@ class Simple {
     // Moving a part
 
     __device__ void move(const Record& record, Range range, std::byte* const* memory) {
-        const Op& op = record.op;
-        const int sources = op.recvs + (op.local_at >= 0 ? 1 : 0);
-        const bool plain = launch_.aligned != 0 && (op.divisor == 0 || sources == 2);
-        int done = 0;
-        if (plain && sources == 1) done = copy_packs(record, range, memory);
-        if (plain && sources == 2 && op.recvs == 1) done = reduce_packs(record, range, memory);
+        const int done = launch_.aligned != 0 ? move_packs(record, range, memory) : 0;
 #pragma unroll 1
         for (int i = done + thread(); std::int64_t{i} * 16 < range.size; i += workers()) {
             move_pack(record, range, memory, i);
         }
     }
 
+    /// Moves all whole packs; returns how many there are.
+    __device__ int move_packs(const Record& record, Range range, std::byte* const* memory) {
+        const int sources = sources_of(record.op);
+        if (sources == 1 && record.op.divisor == 0) return copy_packs(record, range, memory);
+        if (sources == 2 && record.op.recvs == 1) return reduce_packs(record, range, memory);
+        return reduce_many(record, range, memory);
+    }
+
+    __device__ static int sources_of(const Op& op) {
+        return op.recvs + (op.local_at >= 0 ? 1 : 0);
+    }
+    /// The port of a source that is not the own contribution.
+    __device__ static int port_of(const Op& op, int source) {
+        return op.local_at >= 0 && source > op.local_at ? source - 1 : source;
+    }
     __device__ const std::byte* local(const Op& op) const {
         return op.local_is_output ? launch_.output : launch_.input;
     }
 
-    /// What of a part a thread moves at a time: every workers()-th pack, `unroll` of them, fewer at the end.
+    /// What of a part a thread moves at a time: every workers()-th pack, some of them, fewer at the end.
     struct Round {
         int first, packs;
         __device__ bool has(int u) const { return first + u * workers() < packs; }
         __device__ int at(int u) const { return first + u * workers(); }
     };
 
-    /// Calls play(round) for all whole packs of a part; returns how many there are.
-    template <class Play>
+    /// Calls play(round), of so many packs each, for all whole packs of a part; returns how many there are.
+    template <int at_a_time, class Play>
     __device__ static int for_each_round(Range range, Play play) {
         const int packs = static_cast<int>(range.size / static_cast<int>(sizeof(Pack)));
 #pragma unroll 1
-        for (int i = thread(); i < packs; i += unroll * workers()) play(Round{i, packs});
+        for (int i = thread(); i < packs; i += at_a_time * workers()) play(Round{i, packs});
         return packs;
     }
 
-    __device__ static void load_received(const std::byte* from, const Round& round, Pack (&v)[unroll]) {
-#pragma unroll
-        for (int u = 0; u < unroll; ++u) {
-            if (round.has(u)) v[u] = load_slot(reinterpret_cast<const Pack*>(from) + round.at(u));
+    template <int n>
+    __device__ void load_source(
+        const Record& record, Range range, std::byte* const* memory, int source, const Round& round,
+        Pack (&v)[n]
+    ) {
+        if (source == record.op.local_at) {
+            load_own(local(record.op) + range.begin, round, v);
+        } else {
+            load_message(record, memory, port_of(record.op, source), round, v);
         }
     }
-    __device__ static void load_own(const std::byte* from, const Round& round, Pack (&v)[unroll]) {
+    template <int n>
+    __device__ void load_message(
+        const Record& record, std::byte* const* memory, int port, const Round& round, Pack (&v)[n]
+    ) {
+        const auto* from = reinterpret_cast<const Pack*>(memory[port]);
 #pragma unroll
-        for (int u = 0; u < unroll; ++u) {
+        for (int u = 0; u < n; ++u) {
+            if (round.has(u)) v[u] = load_slot(from + round.at(u));
+        }
+        for (int u = 0; u < n; ++u) watch_.loaded(record.ports[port], round.has(u) ? 16 : 0);
+    }
+    template <int n>
+    __device__ static void load_own(const std::byte* from, const Round& round, Pack (&v)[n]) {
+#pragma unroll
+        for (int u = 0; u < n; ++u) {
             if (round.has(u)) v[u] = reinterpret_cast<const Pack*>(from)[round.at(u)];
         }
     }
 
     __device__ int copy_packs(const Record& record, Range range, std::byte* const* memory) {
         const std::byte* own = local(record.op) + range.begin;
-        return for_each_round(range, [&](const Round& round) {
+        return for_each_round<unroll>(range, [&](const Round& round) {
             Pack v[unroll];
             if (record.op.recvs == 1) {
-                load_received(memory[0], round, v);
-                count_loaded(record, round);
+                load_message(record, memory, 0, round, v);
             } else {
                 load_own(own, round, v);
             }
@@ -206,12 +234,12 @@ class Simple {
         });
     }
 
+    /// One message and the own contribution: the loads of both are under way at the same time.
     __device__ int reduce_packs(const Record& record, Range range, std::byte* const* memory) {
         const std::byte* own = local(record.op) + range.begin;
-        return for_each_round(range, [&](const Round& round) {
+        return for_each_round<unroll>(range, [&](const Round& round) {
             Pack v[unroll], w[unroll];
-            load_received(memory[0], round, v);
-            count_loaded(record, round);
+            load_message(record, memory, 0, round, v);
             load_own(own, round, w);
             with_reduction<T>(launch_.reduction, record.op.divisor, [&](auto operation, const auto& finish) {
 #pragma unroll
@@ -225,30 +253,50 @@ class Simple {
         });
     }
 
-    __device__ void count_loaded(const Record& record, const Round& round) {
-        for (int u = 0; u < unroll; ++u) watch_.loaded(record.ports[0], round.has(u) ? 16 : 0);
+    /// Any number of sources, one after the other into the sums of some packs.
+    __device__ int reduce_many(const Record& record, Range range, std::byte* const* memory) {
+        return for_each_round<sums>(range, [&](const Round& round) {
+            Pack v[sums];
+            Wide<T, Pack> sum[sums];
+            load_source(record, range, memory, 0, round, v);
+#pragma unroll
+            for (int u = 0; u < sums; ++u) sum[u] = Wide<T, Pack>::of(v[u]);
+#pragma unroll 1
+            for (int source = 1; source < sources_of(record.op); ++source) {
+                load_source(record, range, memory, source, round, v);
+                with_operation(launch_.reduction, [&](auto operation) {
+#pragma unroll
+                    for (int u = 0; u < sums; ++u)
+                        sum[u].template combine<decltype(operation)>(Wide<T, Pack>::of(v[u]));
+                });
+            }
+#pragma unroll
+            for (int u = 0; u < sums; ++u) v[u] = sum[u].finished(record.op.divisor);
+            store_packs(record, range, memory, round, v);
+        });
     }
 
-    __device__ static void store(std::byte* to, const Round& round, const Pack (&v)[unroll]) {
+    template <int n>
+    __device__ static void store(std::byte* to, const Round& round, const Pack (&v)[n]) {
 #pragma unroll
-        for (int u = 0; u < unroll; ++u) {
+        for (int u = 0; u < n; ++u) {
             if (round.has(u)) reinterpret_cast<Pack*>(to)[round.at(u)] = v[u];
         }
     }
 
+    template <int n>
     __device__ void store_packs(
-        const Record& record, Range range, std::byte* const* memory, const Round& round,
-        const Pack (&v)[unroll]
+        const Record& record, Range range, std::byte* const* memory, const Round& round, const Pack (&v)[n]
     ) {
 #pragma unroll 1
         for (int port = record.op.recvs; port < record.port_count(); ++port) {
             store(memory[port], round, v);
-            for (int u = 0; u < unroll; ++u) watch_.stored(record.ports[port], round.has(u) ? 16 : 0);
+            for (int u = 0; u < n; ++u) watch_.stored(record.ports[port], round.has(u) ? 16 : 0);
         }
         if (record.op.store) store(launch_.output + range.begin, round, v);
     }
 
-    /// Any op, one pack: more sources, unaligned buffers, and the rest of a part, down to its last bytes.
+    /// Any op, one pack: unaligned buffers, and the rest of a part, down to its last bytes.
     __device__ void move_pack(const Record& record, Range range, std::byte* const* memory, int i) {
         const Op& op = record.op;
         const std::int64_t left = range.size - std::int64_t{16} * i;
@@ -258,11 +306,11 @@ class Simple {
             if (s == op.local_at)
                 return load_user<T, Pack>(local(op) + range.begin + std::int64_t{16} * i, bytes, aligned);
             // Of a message in a buffer this may be more than there is: not outside of its 16 bytes.
-            const int port = op.local_at >= 0 && s > op.local_at ? s - 1 : s;
+            const int port = port_of(op, s);
             watch_.loaded(record.ports[port], bytes);
             return load_slot(reinterpret_cast<const Pack*>(memory[port]) + i);
         };
-        const int sources = op.recvs + (op.local_at >= 0 ? 1 : 0);
+        const int sources = sources_of(op);
         Pack result = source(0);
         if (sources > 1 || op.divisor > 0) {
             auto sum = Wide<T, Pack>::of(result);
