@@ -35,8 +35,10 @@ schedule::LinkFormat whole_slices(Protocol) {
         .protocol = Protocol::simple, .line_bytes = 1, .line_payload_bytes = 1, .min_parts = 1, .parts = 1};
 }
 
-Defaults host_defaults(const Sizing&) {
-    return {.channels = 1, .slots = 8, .slot_bytes = 64 * KiB, .direct = schedule::Direct::all};
+/// Longer parts where each ends with a fence behind stores that go past the caches.
+Defaults host_defaults(const Sizing& s) {
+    const std::int64_t slot_bytes = s.chunk_bytes <= 8 * MiB ? 64 * KiB : 256 * KiB;
+    return {.channels = 1, .slots = 8, .slot_bytes = slot_bytes, .direct = schedule::Direct::all};
 }
 
 Defaults p2p_defaults(const Sizing& s) {

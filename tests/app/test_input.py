@@ -43,9 +43,12 @@ def test_missing_file(tmp_path):
     ],
 )
 def test_faulty_file(tmp_path, text, words):
-    file = write_yaml(tmp_path, text)
-    run(2, file).complains(2, "experiment.yaml:", *words)
-    ringscope("validate", file).complains(2, "experiment.yaml:", *words)
+    ringscope("validate", write_yaml(tmp_path, text)).complains(2, "experiment.yaml:", *words)
+
+
+def test_faulty_file_is_one_complaint_of_all_ranks(tmp_path):
+    file = write_yaml(tmp_path, "sweep: {algorithms: [ring-simpel]}")
+    run(2, file).complains(2, "experiment.yaml:", "ring-simpel", "did you mean", "ring-simple")
 
 
 def test_validate_good_file(tmp_path):

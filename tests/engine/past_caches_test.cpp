@@ -47,7 +47,7 @@ std::vector<std::string> play(const std::string& id, int ranks, const Shape& sha
 
 /// Counts that leave a rank without work, that end in the middle of a block and of a line, and of many parts.
 TEST(PastCaches, AllSchedules_AreExact) {
-    for (const std::string& id :
+    for (const std::string id :
          {"ring-simple", "tree-simple", "two-shot", "parameter-server", "halving-doubling"}) {
         for (const int ranks : sanitized ? std::vector{3} : std::vector{2, 3, 5}) {
             for (const std::int64_t count : {1, 127, 2049, 65537}) {

@@ -5,7 +5,6 @@
 #include "base/error.hpp"
 
 namespace ringscope::engine::host {
-
 namespace {
 
 /// MPI has memory there that it has not touched yet, and a rank dies that touches what is no longer to be
