@@ -77,7 +77,8 @@ Experiment few_slots(const Subject& subject) {
         choice.params = {{"slots", subject.slots}, {"slot_bytes", 512}, {"channels", channels}};
         experiment.algorithms.push_back(choice);
     }
-    experiment.algorithms.front().words["direct"] = "none";  // what elsewhere goes from buffer to buffer as well
+    experiment.algorithms.front().words["direct"] = "none";
+    experiment.algorithms.back().words["direct"] = "all";  // elsewhere it is what is usual on the engine
     experiment.sizes = {long_bytes, odd_bytes};
     experiment.in_place = {false, true};
     if (is_full(subject)) experiment.offsets = {0, 1};

@@ -23,7 +23,7 @@ int runs() {
 /// configs/sanitize.yaml as users run it, with four ranks as threads, so that a sanitizer sees all of them.
 /// More often with RINGSCOPE_SANITIZE_RUNS=200 in the environment.
 TEST(Sanitize, WholeFile_OnFourThreads) {
-    const std::string path = std::string{RINGSCOPE_CONFIGS} + "/sanitize.yaml";
+    const std::string path = RINGSCOPE_CONFIGS "/sanitize.yaml";
     const trace::testing::Folder folder;
     for (int run = 0; run < runs(); ++run) {
         const Experiment experiment = experiment_of(read_experiment_file(path), patient);
