@@ -37,8 +37,12 @@ schedule::LinkFormat whole_slices(Protocol) {
 
 /// Longer parts where each ends with a fence behind stores that go past the caches.
 Defaults host_defaults(const Sizing& s) {
-    const std::int64_t slot_bytes = s.chunk_bytes <= 8 * MiB ? 64 * KiB : 256 * KiB;
-    return {.channels = 1, .slots = 8, .slot_bytes = slot_bytes, .direct = schedule::Direct::all};
+    const bool is_long = s.protocol == Protocol::simple && s.chunk_bytes > 8 * MiB;
+    return {
+        .channels = 1,
+        .slots = 8,
+        .slot_bytes = is_long ? 256 * KiB : 64 * KiB,
+        .direct = schedule::Direct::all};
 }
 
 Defaults p2p_defaults(const Sizing& s) {

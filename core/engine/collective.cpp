@@ -14,11 +14,8 @@ Timing BlockingCollective::sample(std::span<const Operation> operations) {
 }
 
 Timing BlockingCollective::sample_traced(std::span<const Operation> operations, EventLog& events) {
-    Timing timing{.enter_ns = now_ns()};
-    for (std::size_t i = 0; i < operations.size(); ++i) {
-        events.begin_operation(static_cast<std::int32_t>(i));
-        run_traced(operations[i].input, operations[i].output, events);
-    }
+    Timing timing{.enter_ns = enter_trace()};
+    for (const Operation& operation : operations) run_traced(operation.input, operation.output, events);
     timing.exit_ns = now_ns();
     timing.events_error_ns = end_trace(events);
     return timing;

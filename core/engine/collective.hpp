@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/time.hpp"
 #include "trace/rows.hpp"
 
 namespace ringscope::engine {
@@ -99,6 +100,9 @@ class BlockingCollective : public Collective {
     virtual void run_traced(const std::byte* input, std::byte* output, EventLog& events) = 0;
     /// Around the runs of a traced sample of so many operations. [not timed]
     virtual void begin_trace(std::size_t, EventLog&) {}
+    /// Enters them, now, which it gives in ns: the first op begins here, each later one where the one before
+    /// it ended.
+    virtual std::int64_t enter_trace() { return now_ns(); }
     /// Gives how far the events' stamps may be off the host's clock, in ns.
     virtual std::int64_t end_trace(EventLog&) { return 0; }
 

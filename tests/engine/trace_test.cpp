@@ -64,7 +64,7 @@ Waits play(std::int32_t delayed_op) {
             DelayedProbe probe{ops, rank == 0 ? delayed_op : -1};
             (void)gate.pass();
             probe.start(log, 1);
-            probe.begin_operation();
+            (void)probe.enter();
             interpret<Simple>(ops, buffers, scratch, waiter, probe);
             probe.finish();
             const std::lock_guard lock{mutex};

@@ -63,7 +63,7 @@ void HostDriven::arm(std::span<const Operation>, EventLog* traced) {
 
 Timing HostDriven::sample_traced(std::span<const Operation> operations, EventLog&) {
     Timing timing = timed([&] {
-        trace_.begin_operation();
+        (void)trace_.enter();
         play(operations.front(), trace_);
     });
     timing.events_error_ns = trace_.finish();

@@ -65,10 +65,10 @@ class HostCollective final : public BlockingCollective {
     }
 
     void run_traced(const std::byte* input, std::byte* output, EventLog&) override {
-        trace_.begin_operation();
         play(input, output, trace_);
     }
     void begin_trace(std::size_t operations, EventLog& events) override { trace_.start(events, operations); }
+    std::int64_t enter_trace() override { return trace_.enter(); }
     std::int64_t end_trace(EventLog&) override { return trace_.finish(); }
 
  private:

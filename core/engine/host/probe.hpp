@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/ticks.hpp"
+#include "base/time.hpp"
 #include "engine/collective.hpp"
 #include "engine/host/move.hpp"
 
@@ -49,7 +50,11 @@ class TraceProbe {
         for (RawEvent& event : rows_) convert(event, end);
         return clock_.ns_of(std::max(anchor_.error_ticks, end.error_ticks)) + 1;
     }
-    void begin_operation() { last_ = clock_.read(); }
+    /// Its first op begins now, in ns.
+    std::int64_t enter() {
+        last_ = clock_.read();
+        return enter_ns_ = now_ns();
+    }
 
     void begin(const ReadyOp& op) {
         op_ = &op;
@@ -68,14 +73,15 @@ class TraceProbe {
     /// A part's bytes are where they belong, if it had any to move, and this is about to be announced.
     void moved(bool any, bool is_first, bool is_last) {
         has_moved_ = has_moved_ || any;
-        if (has_moved_ && (is_first || is_last)) read();
+        if (has_moved_ && !op_->sends.empty() && (is_first || is_last)) read();
         for (std::size_t i = 0; is_first && i < op_->sends.size(); ++i) send(i).posted_ns = last_;
     }
     void received(std::size_t i, std::int64_t payload, std::int64_t wire) { add(recv(i), payload, wire); }
     void sent(std::size_t i, std::int64_t payload, std::int64_t wire) { add(send(i), payload, wire); }
     void stored(const void*, std::int64_t) {}
-    /// Done is an op when its last part was moved; what is left is told to the peers.
+    /// An op that sends is done when its last part is about to be announced, another one now.
     void end() {
+        if (op_->sends.empty()) read();
         const std::size_t messages = op_->recvs.size() + op_->sends.size();
         for (std::size_t i = 0; i < messages; ++i) {
             row(i).begin_ticks = begin_;
@@ -132,7 +138,9 @@ class TraceProbe {
             return is_long ? static_cast<std::int64_t>(static_cast<double>(ticks) * rate)
                            : clock_.ns_of(ticks);
         };
-        const auto moment = [&](std::int64_t ticks) { return anchor_.ns + span(ticks - anchor_.ticks); };
+        const auto moment = [&](std::int64_t ticks) {
+            return std::max(enter_ns_, anchor_.ns + span(ticks - anchor_.ticks));  // two clocks of one moment
+        };
         event.begin_ns = moment(event.begin_ticks);
         event.ready_ns = moment(event.ready_ticks);
         event.end_ns = moment(event.end_ticks);
@@ -147,6 +155,7 @@ class TraceProbe {
     RawEvent dropped_;
     std::size_t next_ = 0;  ///< row of the op's first message
     TickAnchor anchor_;
+    std::int64_t enter_ns_ = 0;
     const ReadyOp* op_ = nullptr;
     std::int64_t begin_ = 0, last_ = 0;
     bool has_moved_ = false;  ///< since the last stamp
