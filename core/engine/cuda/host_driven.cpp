@@ -49,7 +49,7 @@ HostDriven::HostDriven(
       )},
       waiter_{control, options.rank, options.wait_ns, options.oversubscribed},
       trace_{ops_} {
-    (void)most_messages(plan);
+    (void)most_messages(plan);  // a kernel has room for so many
 }
 
 void HostDriven::enqueue(const Operation& operation) {
