@@ -20,6 +20,16 @@ namespace ringscope {
 #endif
 }
 
+/// The same counter in half the time, read when the processor comes to it: loads before it may still be under
+/// way, some ten nanoseconds at most where they hit a cache.
+[[nodiscard]] inline std::int64_t ticks_unordered() noexcept {
+#if defined(__x86_64__)
+    return static_cast<std::int64_t>(__builtin_ia32_rdtsc());
+#else
+    return now_ns();
+#endif
+}
+
 /// Turns ticks into nanoseconds of now_ns().
 class TickClock {
  public:
@@ -30,6 +40,9 @@ class TickClock {
     /// Whether ticks() is the counter that this clock converts; if not, stamps have to be now_ns().
     [[nodiscard]] bool uses_counter() const { return uses_counter_; }
     [[nodiscard]] std::int64_t read() const noexcept { return uses_counter_ ? ticks() : now_ns(); }
+    [[nodiscard]] std::int64_t read_unordered() const noexcept {
+        return uses_counter_ ? ticks_unordered() : now_ns();
+    }
     /// Nanoseconds that so many ticks take.
     [[nodiscard]] std::int64_t ns_of(std::int64_t ticks) const {
         return static_cast<std::int64_t>(static_cast<double>(ticks) * ns_per_tick_);

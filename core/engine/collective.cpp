@@ -16,7 +16,7 @@ Timing BlockingCollective::sample(std::span<const Operation> operations) {
 Timing BlockingCollective::sample_traced(std::span<const Operation> operations, EventLog& events) {
     Timing timing{.enter_ns = enter_trace()};
     for (const Operation& operation : operations) run_traced(operation.input, operation.output, events);
-    timing.exit_ns = now_ns();
+    timing.exit_ns = leave_trace();
     timing.events_error_ns = end_trace(events);
     return timing;
 }

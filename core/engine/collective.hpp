@@ -43,10 +43,8 @@ class EventLog {
         }
     }
     [[nodiscard]] std::span<const RawEvent> events() const { return {events_.data(), size_}; }
-    /// Those from this one on, for an engine that has more to say of them.
-    [[nodiscard]] std::span<RawEvent> since(std::size_t first) {
-        return {events_.data() + first, size_ - first};
-    }
+    /// Events that it still takes.
+    [[nodiscard]] std::size_t room() const { return events_.size() - size_; }
     [[nodiscard]] std::int64_t dropped() const { return dropped_; }
     /// For the next operation.
     void clear() {
@@ -103,6 +101,8 @@ class BlockingCollective : public Collective {
     /// Enters them, now, which it gives in ns: the first op begins here, each later one where the one before
     /// it ended.
     virtual std::int64_t enter_trace() { return now_ns(); }
+    /// Leaves them, likewise: the last op ends here.
+    virtual std::int64_t leave_trace() { return now_ns(); }
     /// Gives how far the events' stamps may be off the host's clock, in ns.
     virtual std::int64_t end_trace(EventLog&) { return 0; }
 

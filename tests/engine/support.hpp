@@ -251,6 +251,7 @@ Played play_counted(
         CountingProbe probe{ops};
         bootstrap.barrier();
         probe.start(log, 1);
+        (void)probe.enter();
         std::string fault;
         try {
             interpret<Link>(ops, buffers, scratch, waiter, probe);
@@ -258,6 +259,8 @@ Played play_counted(
         } catch (const GaveUp&) {
             fault = "rank " + std::to_string(rank) + " waited in vain";
         }
+        (void)probe.leave();
+        probe.finish();
         bootstrap.barrier();
         const std::lock_guard lock{mutex};
         if (!fault.empty()) played.faults.push_back(fault);

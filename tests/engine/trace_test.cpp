@@ -66,6 +66,7 @@ Waits play(std::int32_t delayed_op) {
             probe.start(log, 1);
             (void)probe.enter();
             interpret<Simple>(ops, buffers, scratch, waiter, probe);
+            (void)probe.leave();
             probe.finish();
             const std::lock_guard lock{mutex};
             for (const RawEvent& e : log.events()) {

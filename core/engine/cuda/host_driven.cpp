@@ -65,6 +65,7 @@ Timing HostDriven::sample_traced(std::span<const Operation> operations, EventLog
     Timing timing = timed([&] {
         (void)trace_.enter();
         play(operations.front(), trace_);
+        (void)trace_.leave();
     });
     timing.events_error_ns = trace_.finish();
     return timing;

@@ -69,6 +69,7 @@ class HostCollective final : public BlockingCollective {
     }
     void begin_trace(std::size_t operations, EventLog& events) override { trace_.start(events, operations); }
     std::int64_t enter_trace() override { return trace_.enter(); }
+    std::int64_t leave_trace() override { return trace_.leave(); }
     std::int64_t end_trace(EventLog&) override { return trace_.finish(); }
 
  private:

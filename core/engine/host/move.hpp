@@ -70,27 +70,29 @@ struct Scratch {
         : sources(peers + 1), destinations(peers + 1), blocks((peers + 2) * block_bytes) {}
 };
 
-/// Waits until `ready()`; tells the probe on an op's first part, and later where it really waited.
-template <class Ready, class Probe, class Tell>
-void await(Ready ready, const Where& where, bool first, Waiter& waiter, Probe& probe, Tell tell) {
+/// Waits until a message's data are there. The probe is told of an op's first part, and later where it really
+/// waited.
+template <class Ready, class Probe>
+void await_data(const ReadyOp& op, std::size_t i, bool first, Ready ready, Waiter& waiter, Probe& probe) {
     const bool there = ready();
     if (!there) {
         probe.waiting();
-        waiter.wait(ready, where);
+        waiter.wait(ready, op.recvs[i].where);
     }
-    if (first || !there) tell();
+    if (first || !there) probe.data_ready(i, first);
 }
 
-template <class Ready, class Probe>
-void await_data(const ReadyOp& op, std::size_t i, bool first, Ready ready, Waiter& waiter, Probe& probe) {
-    await(ready, op.recvs[i].where, first, waiter, probe, [&] { probe.data_ready(i, first); });
-}
-
+/// The same for a slot to send from.
 template <class Probe>
 void await_credit(const ReadyOp& op, std::size_t i, bool first, Waiter& waiter, Probe& probe) {
     Outbox& outbox = *op.sends[i].end;
     const auto ready = [&] { return outbox.has_credit(); };
-    await(ready, op.sends[i].where, first, waiter, probe, [&] { probe.credit_ready(i, first); });
+    const bool there = ready();
+    if (!there) {
+        probe.waiting();
+        waiter.wait(ready, op.sends[i].where);
+    }
+    if (first || !there) probe.credit_ready(i, first, !there);
 }
 
 }  // namespace ringscope::engine::host

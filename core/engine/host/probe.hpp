@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <span>
+#include <vector>
 
 #include "base/ticks.hpp"
 #include "base/time.hpp"
@@ -17,7 +18,7 @@ struct NoProbe {
     void begin(const ReadyOp&) {}
     void waiting() {}
     void data_ready(std::size_t, bool) {}
-    void credit_ready(std::size_t, bool) {}
+    void credit_ready(std::size_t, bool, bool) {}
     void moved(bool, bool, bool) {}
     void sent(std::size_t, std::int64_t, std::int64_t) {}
     void received(std::size_t, std::int64_t, std::int64_t) {}
@@ -25,29 +26,46 @@ struct NoProbe {
     void end() {}
 };
 
-/// The probe of traced runs: one event per op, direction and peer. Which events there will be is known, so
-/// their rows lie ready before the run, and are stamped in place. An op begins where the one before it ended,
-/// so that a rank's events cover its time without gaps. Stamps are ticks until the sample is over, and a
-/// moment that nothing was done since is not read twice: what a trace costs is reading the counter.
+/// What a traced run notes of one message, in one cache line: the line is on the way from the second-level
+/// cache, or further, while the op waits, and the store that announces the op's data stands behind it.
+struct alignas(64) Stamps {
+    std::int64_t begin = 0, ready = 0, end = 0;  ///< in ticks, as are the next two
+    std::int64_t posted = 0;
+    std::int64_t waited = 0;
+    std::int64_t payload_bytes = 0, wire_bytes = 0;
+};
+
+/// The probe of traced runs: one event per op, direction and peer. An op begins where the one before it
+/// ended, so that a rank's events cover its time without gaps. Only what is not known beforehand is noted
+/// while the ops run, and a moment that nothing was done since is not read twice: what a trace costs is
+/// reading the counter.
 class TraceProbe {
  public:
-    explicit TraceProbe(std::span<const ReadyOp> ops) : clock_{TickClock::of_this_machine()}, ops_{ops} {}
+    explicit TraceProbe(std::span<const ReadyOp> ops) : ops_{ops} {
+        for (const ReadyOp& op : ops) {
+            messages_ += op.recvs.size() + op.sends.size();
+            dropped_.resize(std::max(dropped_.size(), op.recvs.size() + op.sends.size()));
+        }
+    }
 
     /// Before a sample of so many operations.
     void start(EventLog& log, std::size_t operations) {
-        const std::size_t first = log.events().size();
-        for (std::size_t i = 0; i < operations; ++i) {
-            log.begin_operation(static_cast<std::int32_t>(i));
-            for (const ReadyOp& op : ops_) lay_out(op, log);
-        }
-        rows_ = log.since(first);
+        log_ = &log;
+        operations_ = operations;
+        // Up to the end of the op that the log takes the first event of, for an op's are kept as a whole
+        // here.
+        stamps_.assign(std::min(log.room() + dropped_.size(), operations * messages_), Stamps{});
         next_ = 0;
         anchor_ = TickAnchor::now(clock_);
     }
-    /// After it. Gives how far the stamps may be off the system's clock.
+    /// After it: its events go to the log. Gives how far the stamps may be off the system's clock.
     std::int64_t finish() {
         const TickAnchor end = TickAnchor::now(clock_);
-        for (RawEvent& event : rows_) convert(event, end);
+        next_ = 0;
+        for (std::size_t i = 0; i < operations_; ++i) {
+            log_->begin_operation(static_cast<std::int32_t>(i));
+            for (const ReadyOp& op : ops_) keep(op, end);
+        }
         return clock_.ns_of(std::max(anchor_.error_ticks, end.error_ticks)) + 1;
     }
     /// Its first op begins now, in ns.
@@ -55,111 +73,133 @@ class TraceProbe {
         last_ = clock_.read();
         return enter_ns_ = now_ns();
     }
+    /// Its last op ends now, in ns.
+    std::int64_t leave() {
+        exit_ns_ = now_ns();
+        const std::int64_t exit = clock_.read();
+        for (Stamps* stamps = receives_; stamps != end_; ++stamps) stamps->end = exit;
+        return exit_ns_;
+    }
 
     void begin(const ReadyOp& op) {
-        op_ = &op;
+        const std::size_t messages = op.recvs.size() + op.sends.size();
+        receives_ = next_ + messages <= stamps_.size() ? &stamps_[next_] : dropped_.data();
+        next_ += messages;
+        sends_ = receives_ + op.recvs.size();
+        end_ = receives_ + messages;
+        for (Stamps* stamps = receives_; stamps != end_; ++stamps) __builtin_prefetch(stamps, 1);
         begin_ = last_;
     }
     void waiting() {
         if (has_moved_) read();
-        waited_ = true;
     }
-    void data_ready(std::size_t i, bool first) { stamp(recv(i), first); }
+    void data_ready(std::size_t i, bool first) { stamp(receives_[i], first); }
     /// A slot that was free already was free at the last stamp, for all that anybody will conclude from it.
-    void credit_ready(std::size_t i, bool first) {
-        if (waited_) return stamp(send(i), first);
-        if (first) send(i).ready_ticks = send(i).posted_ns = last_;
+    void credit_ready(std::size_t i, bool first, bool waited) {
+        Stamps& send = sends_[i];
+        if (waited) stamp(send, first);
+        if (first) send.ready = posted_ = last_;
     }
-    /// A part's bytes are where they belong, if it had any to move, and this is about to be announced.
+    /// A part's bytes are where they belong, if it had any to move, and this is about to be announced: what
+    /// need not be noted before that is noted after it.
     void moved(bool any, bool is_first, bool is_last) {
         has_moved_ = has_moved_ || any;
-        if (has_moved_ && !op_->sends.empty() && (is_first || is_last)) read();
-        for (std::size_t i = 0; is_first && i < op_->sends.size(); ++i) send(i).posted_ns = last_;
+        if (has_moved_ && sends_ != end_ && (is_first || is_last)) read();
+        if (is_first) posted_ = last_;
     }
-    void received(std::size_t i, std::int64_t payload, std::int64_t wire) { add(recv(i), payload, wire); }
-    void sent(std::size_t i, std::int64_t payload, std::int64_t wire) { add(send(i), payload, wire); }
+    void received(std::size_t i, std::int64_t payload, std::int64_t wire) {
+        add(receives_[i], payload, wire);
+    }
+    void sent(std::size_t i, std::int64_t payload, std::int64_t wire) { add(sends_[i], payload, wire); }
     void stored(const void*, std::int64_t) {}
     /// An op that sends is done when its last part is about to be announced, another one now.
     void end() {
-        if (op_->sends.empty()) read();
-        const std::size_t messages = op_->recvs.size() + op_->sends.size();
-        for (std::size_t i = 0; i < messages; ++i) {
-            row(i).begin_ticks = begin_;
-            row(i).end_ticks = last_;
+        if (sends_ == end_ && has_moved_) read();
+        for (Stamps* stamps = receives_; stamps != end_; ++stamps) {
+            stamps->begin = begin_;
+            stamps->end = last_;
+            stamps->posted = posted_;
         }
-        next_ += messages;
     }
 
  private:
-    static void lay_out(const ReadyOp& op, EventLog& log) {
+    void read() {
+        last_ = clock_.read_unordered();
+        has_moved_ = false;
+    }
+    /// Waits are taken one after the other, so each is charged the time since the stamp before it.
+    void stamp(Stamps& stamps, bool first) {
+        const std::int64_t before = last_;
+        last_ = clock_.read();
+        has_moved_ = false;
+        if (first) stamps.ready = last_;
+        stamps.waited += last_ - before;
+    }
+    static void add(Stamps& stamps, std::int64_t payload, std::int64_t wire) {
+        stamps.payload_bytes += payload;
+        stamps.wire_bytes += wire;
+    }
+
+    void keep(const ReadyOp& op, const TickAnchor& end) {
         const auto add = [&](std::size_t messages, trace::Direction direction) {
-            for (std::size_t i = 0; i < messages; ++i) {
-                log.add(
-                    {.channel = op.channel,
-                     .op = op.index,
-                     .message = static_cast<std::int32_t>(i),
-                     .direction = direction}
-                );
-            }
+            for (std::size_t i = 0; i < messages; ++i, ++next_)
+                log_->add(event(op, static_cast<std::int32_t>(i), direction, stamps_at(next_), end));
         };
         add(op.recvs.size(), trace::Direction::recv);
         add(op.sends.size(), trace::Direction::send);
     }
-
-    /// Rows that there was no room for are stamped as well, so that a lossy trace costs what a whole one
-    /// does.
-    RawEvent& row(std::size_t i) { return next_ + i < rows_.size() ? rows_[next_ + i] : dropped_; }
-    RawEvent& recv(std::size_t i) { return row(i); }
-    RawEvent& send(std::size_t i) { return row(op_->recvs.size() + i); }
-
-    void read() {
-        last_ = clock_.read();
-        has_moved_ = false;
+    /// Behind the last there is room for none, and the log counts them.
+    [[nodiscard]] Stamps stamps_at(std::size_t i) const { return i < stamps_.size() ? stamps_[i] : Stamps{}; }
+    RawEvent event(
+        const ReadyOp& op, std::int32_t message, trace::Direction direction, const Stamps& stamps,
+        const TickAnchor& end
+    ) const {
+        const bool sent = direction == trace::Direction::send;
+        const std::int64_t begin_ns = moment(stamps.begin, end), end_ns = moment(stamps.end, end);
+        return {
+            .channel = op.channel,
+            .op = op.index,
+            .message = message,
+            .direction = direction,
+            .payload_bytes = stamps.payload_bytes,
+            .wire_bytes = stamps.wire_bytes,
+            .begin_ns = begin_ns,
+            .ready_ns = moment(stamps.ready, end),
+            .end_ns = end_ns,
+            .posted_ns = sent ? moment(stamps.posted, end) : trace::not_available,
+            .wait_ns = std::min(span(stamps.waited, end), end_ns - begin_ns),  // rounded apart
+            .begin_ticks = stamps.begin,
+            .ready_ticks = stamps.ready,
+            .end_ticks = stamps.end};
     }
-    /// Waits are taken one after the other, so each is charged the time since the stamp before it.
-    void stamp(RawEvent& row, bool first) {
-        const std::int64_t before = last_;
-        read();
-        if (first) row.ready_ticks = row.posted_ns = last_;
-        row.wait_ns += last_ - before;
-        waited_ = false;
-    }
-    static void add(RawEvent& row, std::int64_t payload, std::int64_t wire) {
-        row.payload_bytes += payload;
-        row.wire_bytes += wire;
+    /// The first may lie ahead of the entry and the last behind the exit, for these are two clocks of one
+    /// moment.
+    std::int64_t moment(std::int64_t ticks, const TickAnchor& end) const {
+        return std::clamp(anchor_.ns + span(ticks - anchor_.ticks, end), enter_ns_, exit_ns_);
     }
     /// By the rate of this very sample where it was long enough to give one.
-    void convert(RawEvent& event, const TickAnchor& end) const {
+    std::int64_t span(std::int64_t ticks, const TickAnchor& end) const {
         constexpr std::int64_t long_enough_ns = 1'000'000;
-        const bool is_long = end.ns - anchor_.ns > long_enough_ns;
+        if (end.ns - anchor_.ns <= long_enough_ns) return clock_.ns_of(ticks);
         const double rate =
             static_cast<double>(end.ns - anchor_.ns) / static_cast<double>(end.ticks - anchor_.ticks);
-        const auto span = [&](std::int64_t ticks) {
-            return is_long ? static_cast<std::int64_t>(static_cast<double>(ticks) * rate)
-                           : clock_.ns_of(ticks);
-        };
-        const auto moment = [&](std::int64_t ticks) {
-            return std::max(enter_ns_, anchor_.ns + span(ticks - anchor_.ticks));  // two clocks of one moment
-        };
-        event.begin_ns = moment(event.begin_ticks);
-        event.ready_ns = moment(event.ready_ticks);
-        event.end_ns = moment(event.end_ticks);
-        event.wait_ns = std::min(span(event.wait_ns), event.end_ns - event.begin_ns);  // rounded apart
-        event.posted_ns =
-            event.direction == trace::Direction::send ? moment(event.posted_ns) : trace::not_available;
+        return static_cast<std::int64_t>(static_cast<double>(ticks) * rate);
     }
 
-    const TickClock& clock_;
     std::span<const ReadyOp> ops_;
-    std::span<RawEvent> rows_;  ///< of this sample; posted_ns and wait_ns in ticks until finish()
-    RawEvent dropped_;
-    std::size_t next_ = 0;  ///< row of the op's first message
+    std::size_t messages_ = 0;  ///< of an operation
+    EventLog* log_ = nullptr;
+    std::size_t operations_ = 0;
+    std::vector<Stamps> stamps_;   ///< of this sample
+    std::vector<Stamps> dropped_;  ///< of an op: what there is no room for costs as much as the rest
     TickAnchor anchor_;
-    std::int64_t enter_ns_ = 0;
-    const ReadyOp* op_ = nullptr;
-    std::int64_t begin_ = 0, last_ = 0;
+    std::int64_t enter_ns_ = 0, exit_ns_ = 0;
+    std::size_t next_ = 0;  ///< the op's first message
+    // What is changed all the time, in one cache line.
+    alignas(64) TickClock clock_ = TickClock::of_this_machine();
+    Stamps *receives_ = nullptr, *sends_ = nullptr, *end_ = nullptr;  ///< of the op
+    std::int64_t begin_ = 0, last_ = 0, posted_ = 0;
     bool has_moved_ = false;  ///< since the last stamp
-    bool waited_ = false;     ///< likewise
 };
 
 }  // namespace ringscope::engine::host
