@@ -76,8 +76,7 @@ class TraceProbe {
     /// Its last op ends now, in ns.
     std::int64_t leave() {
         exit_ns_ = now_ns();
-        const std::int64_t exit = clock_.read();
-        for (Stamps* stamps = receives_; stamps != end_; ++stamps) stamps->end = exit;
+        complete(clock_.read());
         return exit_ns_;
     }
 
@@ -112,17 +111,32 @@ class TraceProbe {
     }
     void sent(std::size_t i, std::int64_t payload, std::int64_t wire) { add(sends_[i], payload, wire); }
     void stored(const void*, std::int64_t) {}
-    /// An op that sends is done when its last part is about to be announced, another one now.
+    /// An op that sends is done when its last part is about to be announced, another one now, and the last
+    /// one when the sample is left.
     void end() {
-        if (sends_ == end_ && has_moved_) read();
-        for (Stamps* stamps = receives_; stamps != end_; ++stamps) {
-            stamps->begin = begin_;
-            stamps->end = last_;
-            stamps->posted = posted_;
+        if (next_ == operations_ * messages_) return;
+        if (only_waited()) {
+            last_ = clock_.read();
+        } else if (sends_ == end_ && has_moved_) {
+            read();
         }
+        complete(last_);
     }
 
  private:
+    [[nodiscard]] bool only_waited() const { return receives_ != end_ && receives_->ready == 0; }
+    /// Where nothing was left to do when the data came, that and the op's end are one moment.
+    void complete(std::int64_t end) {
+        const bool no_data_stamped = only_waited();
+        for (Stamps* stamps = receives_; stamps != end_; ++stamps) {
+            stamps->begin = begin_;
+            stamps->end = end;
+            stamps->posted = posted_;
+            if (!no_data_stamped) continue;
+            stamps->ready = end;
+            stamps->waited = end - begin_;
+        }
+    }
     void read() {
         last_ = clock_.read_unordered();
         has_moved_ = false;

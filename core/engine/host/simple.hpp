@@ -23,6 +23,7 @@ struct Simple {
     static void play(
         const ReadyOp& op, const Buffers& buffers, Scratch& scratch, Waiter& waiter, Probe& probe
     ) {
+        if (op.sends.empty() && arrives_in_place(op, buffers)) return take(op, waiter, probe);
         play_parts(op, waiter, probe, [&](schedule::Range range) {
             return move(op, range, buffers, scratch);
         });
@@ -59,6 +60,22 @@ struct Simple {
         for (std::size_t i = 0; i < op.recvs.size(); ++i) {
             op.recvs[i].end->release();
             probe.received(i, range.size, range.size);
+        }
+    }
+
+    /// The result comes to the output by itself.
+    static bool arrives_in_place(const ReadyOp& op, const Buffers& buffers) {
+        return op.recvs.size() == 1 && buffers.place(op.recvs[0]) == Place::output;
+    }
+    /// Then nothing is left to do but to wait for it.
+    template <class Probe>
+    static void take(const ReadyOp& op, Waiter& waiter, Probe& probe) {
+        const Port<Inbox>& port = op.recvs[0];
+        for (std::int64_t part = 0; part < op.parts; ++part) {
+            const std::int64_t bytes = schedule::cut(op.bytes, op.parts, part).size;
+            waiter.wait([&] { return port.end->has_message(); }, port.where);
+            port.end->release();
+            probe.received(0, bytes, bytes);
         }
     }
 
@@ -132,8 +149,8 @@ struct Simple {
         const ReadyOp& op, schedule::Range range, const Buffers& buffers, Scratch& scratch
     ) {
         int destinations = 0;
-        const bool is_there = op.recvs.size() == 1 && buffers.place(op.recvs[0]) == Place::output;
-        if (op.store && !is_there) scratch.destinations[destinations++] = buffers.output + range.begin;
+        if (op.store && !arrives_in_place(op, buffers))
+            scratch.destinations[destinations++] = buffers.output + range.begin;
         for (const auto& send : op.sends) {
             const Place place = buffers.place(send);
             if (place == Place::input) continue;
