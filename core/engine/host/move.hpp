@@ -37,13 +37,16 @@ struct ReadyOp {
     std::int64_t parts = 1;
 };
 
+/// Which results are stored by way of the caches; the others go past them.
+enum class Cached : std::uint8_t { all, own, none };
+
 /// What is the same for all ops of a run.
 struct Buffers {
     const std::byte* input = nullptr;
     std::byte* output = nullptr;
     std::int64_t element_bytes = 1;
     reduce::ReduceCopy reduce_copy = nullptr;
-    bool past_caches = false;  ///< no cache would keep the outputs
+    Cached cached = Cached::all;
     /// How far each rank's buffers are from this one's; empty where they are out of reach.
     std::span<const std::ptrdiff_t> distances{};
 
