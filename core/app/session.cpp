@@ -246,7 +246,7 @@ void Session::try_named_engines(const std::vector<Case>& cases) {
 }
 
 void Session::note(const std::string& text) const {
-    if (is_first()) std::cerr << "note: " << text << "\n";
+    if (is_first() && options_.verbosity >= 0) std::cerr << "note: " << text << "\n";
 }
 
 void Session::connect_nccl(const std::vector<Case>& cases, const Timeouts& timeout) {

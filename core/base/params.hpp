@@ -11,4 +11,8 @@ namespace ringscope {
 inline constexpr std::array<std::string_view, 7> common_params{
     "channels", "slots", "slot_bytes", "direct", "threads", "copy_engine", "protocol"};
 
+/// Those of the baseline `nccl` alone; an option that is called so would be held to NCCL's values.
+inline constexpr std::array<std::string_view, 5> nccl_params{
+    "algo", "proto", "window", "min_ctas", "max_ctas"};
+
 }  // namespace ringscope

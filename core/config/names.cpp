@@ -14,10 +14,7 @@ namespace ringscope::config {
 namespace {
 
 constexpr std::array<std::string_view, 1> planned_algorithms{"hierarchical"};
-constexpr std::array<std::string_view, 2> planned_engines{"nccl", "simgrid"};
-
-/// What the schema knows besides the common parameters; all others are an algorithm's own options.
-constexpr std::array<std::string_view, 5> nccl_params{"algo", "proto", "window", "min_ctas", "max_ctas"};
+constexpr std::array<std::string_view, 3> planned_engines{"nccl", "mpi", "simgrid"};
 
 bool contains(const auto& words, std::string_view word) {
     return std::ranges::find(words, word) != words.end();

@@ -85,7 +85,7 @@ void add_run(po::options_description& options) {
     )("dry-run", flag(), "show the cases and stop")(
         "expect-ranks", text("N"), "refuse to run on another number"
     )("expect-binding", text("WORD"),
-      "refuse ranks that are bound otherwise: none, hwthread, core, numa, socket")(
+      "refuse ranks that are bound otherwise: none, hwthread, core, numa, socket, package")(
         "batch-uuid", text("UUID"), "for the file: the batch that this launch belongs to"
     )("launch-index", text("N"), "for the file: its number in the batch")(
         "seed", text("N"), "for the file: seed of the order of the batch"
@@ -143,7 +143,7 @@ void add_common(po::options_description& options) {
     options.add_options()(
         "plugin-path", texts("DIR"), "look for plugins there too; repeatable (RINGSCOPE_PLUGIN_PATH)"
     )("verbose,v", repeatable_flag(), "say more on stderr; repeatable")(
-        "quiet,q", repeatable_flag(), "say less on stderr"
+        "quiet,q", repeatable_flag(), "no notes on stderr"
     )("version", flag(), "print the version")("help,h", flag(), "print this");
 }
 

@@ -58,7 +58,8 @@ bool is_option_name(const char* name) {
     const std::string text = name == nullptr ? "" : name;
     const auto lower = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
     return !text.empty() && text.size() < 32 && std::ranges::all_of(text, lower) &&
-           std::ranges::find(common_params, text) == common_params.end();
+           std::ranges::find(common_params, text) == common_params.end() &&
+           std::ranges::find(nccl_params, text) == nccl_params.end();
 }
 
 void check_options(const ringscope_algorithm& algorithm) {

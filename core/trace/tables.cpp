@@ -173,7 +173,7 @@ Columns<CaseRow> case_columns() {
             [](const R& row) { return name_of(row.status); }
         ),
         text(&R::reason, reason_width, "reason", "why it did not end ok"),
-        number(&R::wrong, "wrong", "1", "wrong elements over all ranks and timed iterations"),
+        number(&R::wrong, "wrong", "1", "wrong elements over all ranks and iterations"),
         number(
             &R::output_hash, "output_hash", "1",
             "hash of rank 0's output of the last timed iteration; of the same kind on all ranks of a case"

@@ -186,8 +186,9 @@ std::int64_t shared_memory_left() {
 
 void remove_left_names(const std::filesystem::path& folder, std::chrono::seconds age) {
     std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator{folder, ignored}) {
-        if (is_left(entry.path(), age)) std::filesystem::remove(entry.path(), ignored);
+    std::filesystem::directory_iterator entry{folder, ignored}, end;
+    for (; entry != end; entry.increment(ignored)) {
+        if (is_left(entry->path(), age)) std::filesystem::remove(entry->path(), ignored);
     }
 }
 

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <map>
+#include <thread>
 
 #include "base/time.hpp"
 #include "bench/host_gate.hpp"
@@ -156,6 +158,103 @@ TEST(Trace, Events_AreCompleteAndWithoutGaps) {
                     ASSERT_EQ(events[i].begin_ns, events[i - 1].end_ns);
                 }
             }
+        }
+    }
+}
+
+/// One traced operation on ranks as threads, whose ops `change` may alter. Gives each rank's events and the
+/// ops that they are of.
+struct Traced {
+    std::vector<RawEvent> events;
+    std::vector<ReadyOp> ops;
+};
+template <class Link>
+std::vector<Traced> trace_once(
+    const schedule::Plan& plan, reduce::ReduceCopy reduce_copy, const std::function<void(int)>& start,
+    const Change& change = {}
+) {
+    const auto bytes = static_cast<std::size_t>(plan.request.bytes);
+    std::vector<Traced> all(static_cast<std::size_t>(plan.request.ranks));
+    Control control{};
+    run_as_threads(plan.request.ranks, [&](Bootstrap& bootstrap) {
+        Connections connections{bootstrap, plan};
+        Traced& traced = all[static_cast<std::size_t>(bootstrap.rank())];
+        traced.ops = connections.make_ready(plan, 0, Link::min_part_bytes);
+        if (change) change(bootstrap.rank(), traced.ops);
+        std::vector<std::byte> input(bytes), output(bytes);
+        const Buffers buffers{input.data(), output.data(), 4, reduce_copy};
+        Scratch scratch{2, Link::block_bytes};
+        Waiter waiter{control, bootstrap.rank(), 20'000'000'000, true};
+        EventLog log{1000};
+        TraceProbe probe{traced.ops};
+        start(bootstrap.rank());
+        bootstrap.barrier();
+        probe.start(log, 1);
+        (void)probe.enter();
+        interpret<Link>(traced.ops, buffers, scratch, waiter, probe);
+        (void)probe.leave();
+        probe.finish();
+        traced.events.assign(log.events().begin(), log.events().end());
+        bootstrap.barrier();
+    });
+    return all;
+}
+
+thread_local std::int64_t reduction_ns = 0;
+
+void reduce_slowly(
+    const std::byte* const*, int, std::byte* const*, int, std::int64_t, std::int32_t /*divisor*/
+) {
+    std::this_thread::sleep_for(std::chrono::nanoseconds{reduction_ns});
+}
+
+/// Blocks of a message are summed up one after the other, and rank 1 takes twice as long as the others, so
+/// that its successor waits for its last blocks. What the sums took is not waiting.
+template <class Link>
+void expect_waits_without_work(const std::string& id) {
+    const std::int64_t blocks = 8;
+    const schedule::Plan plan = plan_of(id, 3, 3 * blocks * Link::block_bytes, {4, 32768, 1});
+    const auto pace = [](int rank) { reduction_ns = rank == 1 ? 4 * delay_ns : 2 * delay_ns; };
+    const auto ranks = trace_once<Link>(plan, reduce_slowly, pace);
+    int sums = 0;
+    for (int rank = 0; rank < 3; ++rank) {
+        for (const RawEvent& e : ranks[static_cast<std::size_t>(rank)].events) {
+            const auto& ops = ranks[static_cast<std::size_t>(rank)].ops;
+            const auto op = std::ranges::find(ops, e.op, &ReadyOp::index);
+            if (op->local_at < 0 || op->recvs.empty()) continue;
+            ++sums;
+            EXPECT_LE(e.wait_ns, e.end_ns - e.begin_ns - blocks * (rank == 1 ? 4 : 2) * delay_ns)
+                << id << " rank " << rank << " op " << e.op;
+        }
+    }
+    EXPECT_EQ(sums, 3 * 2 * 2);  // two steps, and an event for what is received and one for what is sent
+}
+
+TEST(Trace, WaitsInTheMiddleOfAMessage_LeaveOutTheWorkBetweenThem) {
+    expect_waits_without_work<LowLatency>("ring-ll");
+    expect_waits_without_work<LowLatency128>("ring-ll128");
+}
+
+/// The last op that has messages is not the last op.
+TEST(Trace, ClosingOpWithoutMessages_LeavesNoStampOut) {
+    const schedule::Plan plan = plan_of("ring-simple", 2, 8192, {4, 8192, 1});
+    const auto copy_at_the_end = [](int, std::vector<ReadyOp>& ops) {
+        ReadyOp last;
+        last.index = 100;
+        last.local_at = 0;
+        last.local_is_output = last.store = true;
+        last.bytes = ops.front().bytes;
+        ops.push_back(last);
+    };
+    const auto sum = reduce::reduce_copy(DataType::int32, ReduceOp::sum);
+    for (const Traced& traced : trace_once<Simple>(
+             plan, sum, [](int) {}, copy_at_the_end
+         )) {
+        ASSERT_EQ(traced.events.size(), 4U);
+        for (const RawEvent& e : traced.events) {
+            EXPECT_GT(e.begin_ticks, 0);
+            EXPECT_LE(e.begin_ticks, e.ready_ticks);
+            EXPECT_LE(e.ready_ticks, e.end_ticks);
         }
     }
 }

@@ -39,6 +39,14 @@ class Blocks {
         finish(op, probe);
     }
 
+ protected:
+    /// A wait in the middle of a message: what was done until here was no waiting.
+    template <class Ready, class Probe>
+    static void await_rest(const ReadyOp& op, std::size_t i, Ready ready, Waiter& waiter, Probe& probe) {
+        probe.moved(true, false, false);
+        await_data(op, i, false, ready, waiter, probe);
+    }
+
  private:
     /// Bytes at .. at+size of the message: unpack what is received, reduce, pack what is sent.
     template <class Probe>

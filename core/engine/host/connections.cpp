@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/host/connections.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace ringscope::engine::host {
@@ -38,12 +39,13 @@ End end_at(std::byte* mailbox, const Plan& plan) {
 
 Connections::Connections(bootstrap::Bootstrap& bootstrap, const Plan& plan, const SlotsOf& slots_of)
     : rank_{bootstrap.rank()} {
+    for (std::int32_t dst = 0; dst < plan.request.ranks; ++dst) sources_.push_back(sources_of(plan, dst));
     const std::int64_t each = Mailbox::bytes(slots_of ? 0 : plan.request.slots, plan.request.slot_bytes);
-    windows_ =
-        transport::make_windows(bootstrap, static_cast<std::int64_t>(sources_of(plan, rank_).size()) * each);
+    const auto& own = sources_[static_cast<std::size_t>(rank_)];
+    windows_ = transport::make_windows(bootstrap, static_cast<std::int64_t>(own.size()) * each);
     for (std::int32_t dst = 0; dst < plan.request.ranks; ++dst) {
         std::byte* mailbox = windows_->of(dst);
-        for (const auto& [channel, src] : sources_of(plan, dst)) {
+        for (const auto& [channel, src] : sources_[static_cast<std::size_t>(dst)]) {
             End end = end_at(mailbox, plan);
             if (slots_of) end.first_slot = slots_of(channel, src, dst);
             if (dst == rank_) inboxes_[{channel, src}] = Inbox{end};
@@ -51,6 +53,14 @@ Connections::Connections(bootstrap::Bootstrap& bootstrap, const Plan& plan, cons
             mailbox += each;
         }
     }
+}
+
+bool Connections::serve(const Plan& plan) const {
+    for (std::int32_t dst = 0; dst < plan.request.ranks; ++dst) {
+        if (!std::ranges::includes(sources_[static_cast<std::size_t>(dst)], sources_of(plan, dst)))
+            return false;
+    }
+    return true;
 }
 
 std::vector<ReadyOp> Connections::make_ready(

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -31,6 +32,9 @@ class Connections {
         bootstrap::Bootstrap& bootstrap, const schedule::Plan& plan, const SlotsOf& slots_of = nullptr
     );
 
+    /// Whether it has all that this plan uses. The same on all ranks.
+    [[nodiscard]] bool serve(const schedule::Plan& plan) const;
+
     /// The rank's program for this plan, made ready to run, channel after channel. With `reduce_divisor` > 0
     /// the finishing ops divide by it.
     [[nodiscard]] std::vector<ReadyOp> make_ready(
@@ -39,12 +43,14 @@ class Connections {
 
  private:
     using Key = std::pair<std::int32_t, std::int32_t>;  // channel, peer
+    using Sources = std::set<Key>;
 
     [[nodiscard]] ReadyOp ready(
         const schedule::Plan& plan, std::int32_t channel, const schedule::Program& program, std::int32_t index
     );
 
     std::int32_t rank_;
+    std::vector<Sources> sources_;  ///< [dst]
     std::unique_ptr<transport::Windows> windows_;
     std::map<Key, Inbox> inboxes_;
     std::map<Key, Outbox> outboxes_;

@@ -141,7 +141,8 @@ PreparedOnHost HostEngine::prepare(
     const std::string& key, const schedule::Plan& plan, DataType dtype, ReduceOp op, std::int64_t user_bytes
 ) {
     std::shared_ptr<Connections>& connections = connections_[key];
-    if (!connections) connections = std::make_shared<Connections>(bootstrap_, plan);
+    if (!connections || !connections->serve(plan))
+        connections = std::make_shared<Connections>(bootstrap_, plan);
     std::unique_ptr<UserMemory> memory;
     if (user_bytes > 0) memory = UserMemory::reserve(bootstrap_, user_bytes);
     std::byte* const user_memory = memory ? memory->own() : nullptr;

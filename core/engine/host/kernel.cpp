@@ -14,7 +14,8 @@ KernelCollective::KernelCollective(
       table_{kernel},
       request_{request},
       windows_{transport::make_windows(bootstrap, kernel.window_bytes(&request))},
-      waiter_{engine.control(), request.rank, engine.options().wait_ns, engine.options().oversubscribed} {
+      waiter_{engine.control(), request.rank, engine.options().wait_ns, engine.options().oversubscribed},
+      kernel_{nullptr, kernel.destroy} {
     for (std::int32_t rank = 0; rank < request.ranks; ++rank) addresses_.push_back(windows_->of(rank));
     patience_.waiter = &waiter_;
     patience_.limit_ns = engine.options().wait_ns;
@@ -22,20 +23,19 @@ KernelCollective::KernelCollective(
     request_.wait = &patience_;
     request_.keep_waiting = keep_waiting;
     bootstrap::agree(bootstrap, [&] {
-        if (table_.create(&request_, &kernel_) == RINGSCOPE_OK) return;
-        throw Error{ExitCode::internal, "the plugin could not create its kernel"};
+        void* made = nullptr;
+        if (table_.create(&request_, &made) != RINGSCOPE_OK)
+            throw Error{ExitCode::internal, "the plugin could not create its kernel"};
+        kernel_.reset(made);
     });
-}
-
-KernelCollective::~KernelCollective() {
-    if (kernel_ != nullptr) table_.destroy(kernel_);
 }
 
 void KernelCollective::run(const std::byte* input, std::byte* output) {
     patience_.deadline_ns = 0;
     patience_.peer = -1;
-    if (table_.execute(kernel_, input, output) == RINGSCOPE_OK) return;
-    if (patience_.peer < 0) throw Error{ExitCode::internal, "the plugin's kernel failed"};
+    patience_.over = false;
+    if (table_.execute(kernel_.get(), input, output) == RINGSCOPE_OK) return;
+    if (!patience_.over) throw Error{ExitCode::internal, "the plugin's kernel failed"};
     try {
         waiter_.give_up({.peer = patience_.peer, .step = -1, .chunk = -1});
     } catch (const GaveUp&) {
@@ -43,16 +43,18 @@ void KernelCollective::run(const std::byte* input, std::byte* output) {
     }
 }
 
-/// The clock is read, and the core given away, only now and then.
+/// The clock is read, and the core given away, only now and then. Time runs anew for another peer.
 std::int32_t KernelCollective::keep_waiting(void* self, std::int32_t peer) {
     constexpr std::int64_t polls_between_looks = 256;
     auto& patience = *static_cast<Patience*>(self);
+    if (patience.peer != peer) patience.deadline_ns = 0;
     patience.peer = peer;
     if (++patience.polls % polls_between_looks != 0) return 1;
     sched_yield();
     const std::int64_t now = now_ns();
     if (patience.deadline_ns == 0) patience.deadline_ns = now + patience.limit_ns;
-    return patience.waiter->aborted() || now > patience.deadline_ns ? 0 : 1;
+    patience.over = patience.waiter->aborted() || now > patience.deadline_ns;
+    return patience.over ? 0 : 1;
 }
 
 }  // namespace ringscope::engine::host

@@ -22,10 +22,6 @@ class KernelCollective final : public BlockingCollective {
         bootstrap::Bootstrap& bootstrap, HostEngine& engine, const ringscope_host_kernel& kernel,
         const ringscope_kernel_request& request
     );
-    ~KernelCollective() override;
-    KernelCollective(const KernelCollective&) = delete;
-    KernelCollective& operator=(const KernelCollective&) = delete;
-
     void run(const std::byte* input, std::byte* output) override;
     void run_traced(const std::byte* input, std::byte* output, EventLog&) override { run(input, output); }
 
@@ -35,7 +31,8 @@ class KernelCollective final : public BlockingCollective {
         const Waiter* waiter = nullptr;
         std::int64_t limit_ns = 0, deadline_ns = 0;
         std::int64_t polls = 0;
-        std::int32_t peer = -1;
+        std::int32_t peer = -1;  ///< that is waited for, or was
+        bool over = false;       ///< it was told to wait no longer
     };
     static std::int32_t keep_waiting(void* self, std::int32_t peer);
 
@@ -46,7 +43,7 @@ class KernelCollective final : public BlockingCollective {
     std::vector<void*> addresses_;
     Waiter waiter_;
     Patience patience_;
-    void* kernel_ = nullptr;
+    std::unique_ptr<void, void (*)(void*)> kernel_;
 };
 
 }  // namespace ringscope::engine::host

@@ -69,8 +69,8 @@ class BasicLowLatency : public Blocks<BasicLowLatency<flag_bits, clean>> {
     [[gnu::noinline]] static std::uint32_t await_word(
         const ReadyOp& op, std::size_t i, const Word* word, std::uint32_t flag, Waiter& waiter, Probe& probe
     ) {
-        await_data(
-            op, i, false, [=] { return flag_in(load(word)) == flag; }, waiter, probe
+        Blocks<BasicLowLatency>::await_rest(
+            op, i, [=] { return flag_in(load(word)) == flag; }, waiter, probe
         );
         return static_cast<std::uint32_t>(load(word));
     }

@@ -59,8 +59,8 @@ class BasicLowLatency128 : public Blocks<BasicLowLatency128<flag_last>> {
         const std::uint64_t flag = flag_of(inbox);
         for (std::int64_t done = 0; done < size; done += format.line_payload_bytes, ++line) {
             if (!has_flag(*line, flag)) [[unlikely]]
-                await_data(
-                    op, i, false, [=] { return has_flag(*line, flag); }, waiter, probe
+                Blocks<BasicLowLatency128>::await_rest(
+                    op, i, [=] { return has_flag(*line, flag); }, waiter, probe
                 );
             copy(target + done, line->payload.data(), size - done);
         }

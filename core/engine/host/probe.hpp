@@ -55,7 +55,7 @@ class TraceProbe {
         // Up to the end of the op that the log takes the first event of, for an op's are kept as a whole
         // here.
         stamps_.assign(std::min(log.room() + dropped_.size(), operations * messages_), Stamps{});
-        next_ = 0;
+        next_ = ended_ = 0;
         anchor_ = TickAnchor::now(clock_);
     }
     /// After it: its events go to the log. Gives how far the stamps may be off the system's clock.
@@ -82,7 +82,7 @@ class TraceProbe {
 
     void begin(const ReadyOp& op) {
         const std::size_t messages = op.recvs.size() + op.sends.size();
-        receives_ = next_ + messages <= stamps_.size() ? &stamps_[next_] : dropped_.data();
+        receives_ = next_ + messages <= stamps_.size() ? stamps_.data() + next_ : dropped_.data();
         next_ += messages;
         sends_ = receives_ + op.recvs.size();
         end_ = receives_ + messages;
@@ -114,7 +114,7 @@ class TraceProbe {
     /// An op that sends is done when its last part is about to be announced, another one now, and the last
     /// one when the sample is left.
     void end() {
-        if (next_ == operations_ * messages_) return;
+        if (++ended_ == operations_ * ops_.size()) return;
         if (only_waited()) {
             last_ = clock_.read();
         } else if (sends_ == end_ && has_moved_) {
@@ -137,8 +137,9 @@ class TraceProbe {
             stamps->waited = end - begin_;
         }
     }
+    /// It may be taken ahead of a stamp that waits for a load, which it must not lie before.
     void read() {
-        last_ = clock_.read_unordered();
+        last_ = std::max(last_, clock_.read_unordered());
         has_moved_ = false;
     }
     /// Waits are taken one after the other, so each is charged the time since the stamp before it.
@@ -208,7 +209,8 @@ class TraceProbe {
     std::vector<Stamps> dropped_;  ///< of an op: what there is no room for costs as much as the rest
     TickAnchor anchor_;
     std::int64_t enter_ns_ = 0, exit_ns_ = 0;
-    std::size_t next_ = 0;  ///< the op's first message
+    std::size_t next_ = 0;   ///< the op's first message
+    std::size_t ended_ = 0;  ///< ops
     // What is changed all the time, in one cache line.
     alignas(64) TickClock clock_ = TickClock::of_this_machine();
     Stamps *receives_ = nullptr, *sends_ = nullptr, *end_ = nullptr;  ///< of the op

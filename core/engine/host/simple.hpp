@@ -71,13 +71,18 @@ struct Simple {
     static bool stores(const ReadyOp& op, const Buffers& buffers) {
         return op.store && !arrives_in_place(op, buffers);
     }
-    /// Then nothing is left to do but to wait for it.
+    /// Then nothing is left to do but to wait for it; a message of one part is there when the op ends.
     template <class Probe>
     static void take(const ReadyOp& op, Waiter& waiter, Probe& probe) {
         const Port<Inbox>& port = op.recvs[0];
         for (std::int64_t part = 0; part < op.parts; ++part) {
             const std::int64_t bytes = schedule::cut(op.bytes, op.parts, part).size;
-            waiter.wait([&] { return port.end->has_message(); }, port.where);
+            const auto there = [&] { return port.end->has_message(); };
+            if (op.parts == 1) {
+                waiter.wait(there, port.where);
+            } else {
+                await_data(op, 0, part == 0, there, waiter, probe);
+            }
             port.end->release();
             probe.received(0, bytes, bytes);
         }
