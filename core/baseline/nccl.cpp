@@ -66,7 +66,7 @@ class NcclCollective final : public engine::cuda::StreamCollective {
         std::shared_ptr<nccl::Communicator> communicator, DataType dtype, ReduceOp op, std::int64_t count,
         Mode mode, std::int64_t wait_ns
     )
-        : StreamCollective{mode},
+        : StreamCollective{mode, std::make_shared<cuda::Stream>()},
           communicator_{std::move(communicator)},
           dtype_{dtype},
           op_{op},

@@ -38,9 +38,10 @@ void DeviceCopy::enqueue(const Operation& operation) {
 
 Interpreter::Interpreter(
     host::Control& control, const wall::HostRegistration& registration, const std::byte* connections,
-    const Layout& layout, Image image, DeviceClocks& clocks, const InterpreterOptions& options
+    const Layout& layout, Image image, DeviceClocks& clocks, const InterpreterOptions& options,
+    std::shared_ptr<const wall::Stream> own_stream
 )
-    : StreamCollective{options.mode},
+    : StreamCollective{options.mode, std::move(own_stream)},
       control_{control},
       clocks_{clocks},
       options_{options},
@@ -126,6 +127,14 @@ void Interpreter::enqueue_traced(const Operation& operation) {
 void Interpreter::arm(std::span<const Operation> operations, EventLog* traced) {
     if (traced != nullptr) reserve_rows(operations.size());
     StreamCollective::arm(operations, traced);
+    if (traced != nullptr) clear_rows();
+}
+
+/// Before the ranks start together: one that did this while another's kernel waits might have to wait itself.
+void Interpreter::clear_rows() {
+    wall::zero(rows_.data(), rows_.bytes(), stream());
+    wall::zero(traced_.data(), traced_.bytes(), stream());
+    stream().synchronize();
 }
 
 void Interpreter::reserve_rows(std::size_t operations) {
@@ -137,9 +146,6 @@ void Interpreter::reserve_rows(std::size_t operations) {
 
 /// The clocks are compared right after, so that drift does not add up over a run.
 Timing Interpreter::sample_traced(std::span<const Operation> operations, EventLog& events) {
-    reserve_rows(operations.size());
-    wall::zero(rows_.data(), rows_.bytes(), stream());
-    wall::zero(traced_.data(), traced_.bytes(), stream());
     Timing timing = timed_operations(operations, true);
     std::vector<Row> rows = fetch_rows(operations.size());
     const DeviceClock clock = clocks_.measure(stream());

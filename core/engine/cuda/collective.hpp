@@ -18,7 +18,8 @@ namespace ringscope::engine::cuda {
 /// The all-reduce of a single rank: a copy where out of place.
 class DeviceCopy final : public StreamCollective {
  public:
-    explicit DeviceCopy(std::int64_t bytes, Mode mode) : StreamCollective{mode}, bytes_{bytes} {}
+    DeviceCopy(std::int64_t bytes, Mode mode, std::shared_ptr<const ringscope::cuda::Stream> own_stream)
+        : StreamCollective{mode, std::move(own_stream)}, bytes_{bytes} {}
 
  private:
     void enqueue(const Operation& operation) override;
@@ -47,7 +48,7 @@ class Interpreter final : public StreamCollective {
     Interpreter(
         host::Control& control, const ringscope::cuda::HostRegistration& registration,
         const std::byte* connections, const Layout& layout, Image image, DeviceClocks& clocks,
-        const InterpreterOptions& options
+        const InterpreterOptions& options, std::shared_ptr<const ringscope::cuda::Stream> own_stream
     );
 
     Timing sample_traced(std::span<const Operation> operations, EventLog& events) override;
@@ -61,6 +62,7 @@ class Interpreter final : public StreamCollective {
     [[noreturn]] void give_up(bool is_over) const;
     void launch_on(const Operation& operation, bool traced);
     void reserve_rows(std::size_t operations);
+    void clear_rows();
     [[nodiscard]] std::vector<Row> fetch_rows(std::size_t operations);
     void keep(std::span<const Row> rows, std::int64_t offset_ns, EventLog& events) const;
 

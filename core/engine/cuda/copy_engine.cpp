@@ -37,9 +37,9 @@ bool has_come(std::uint64_t counter, std::uint64_t value) {
 
 CopyEngine::CopyEngine(
     host::Control& control, const StagedWindows& windows, Legs legs, DeviceClocks& clocks,
-    const CopyEngineOptions& options
+    const CopyEngineOptions& options, std::shared_ptr<const Stream> own_stream
 )
-    : StreamCollective{Mode::isolated},
+    : StreamCollective{Mode::isolated, std::move(own_stream)},
       control_{control},
       clocks_{clocks},
       windows_{windows},

@@ -34,7 +34,7 @@ class CopyEngine final : public StreamCollective {
     /// Counters and slots lie in `windows`, which is zeroed.
     CopyEngine(
         host::Control& control, const StagedWindows& windows, Legs legs, DeviceClocks& clocks,
-        const CopyEngineOptions& options
+        const CopyEngineOptions& options, std::shared_ptr<const ringscope::cuda::Stream> own_stream
     );
 
     /// Times are those of events between the legs, which have steps of about 0.5 us.

@@ -159,7 +159,7 @@ struct CudaEngine::State {
     Ground ground;
     DeviceClocks clocks;
     std::unique_ptr<wall::HostRegistration> registration;
-    std::unique_ptr<wall::Stream> stream;
+    std::shared_ptr<wall::Stream> stream;  ///< of all cases
     std::int64_t first_launch_ns = -1;
     std::string torn_lines;  ///< why lines of LL128 may be torn between some ranks, or ""
 };
@@ -174,7 +174,7 @@ void open(State& s) {
     });
     bootstrap::agree(s.bootstrap, [&] {
         s.registration = std::make_unique<wall::HostRegistration>(&s.control, sizeof(host::Control));
-        s.stream = std::make_unique<wall::Stream>();
+        s.stream = std::make_shared<wall::Stream>();
         const std::int64_t begin = now_ns();
         launch_empty(*s.stream);
         s.stream->synchronize();
@@ -269,7 +269,8 @@ std::unique_ptr<Collective> make_interpreter(
             .direct = request.engine == GpuEngine::p2p && protocol == Protocol::simple &&
                       plan.request.direct != schedule::Direct::none,
             .overlaps = may_overlap(s, request.mode),
-            .counting = s.options.counting}
+            .counting = s.options.counting},
+        s.stream
     );
 }
 
@@ -287,7 +288,8 @@ std::unique_ptr<Collective> make_copy_engine(
             .slots = plan.request.slots,
             .slot_bytes = plan.request.slot_bytes,
             .wait_ns = s.options.wait_ns,
-            .first_number = s.options.first_number}
+            .first_number = s.options.first_number},
+        s.stream
     );
 }
 
@@ -344,7 +346,8 @@ PreparedOnGpu prepare_host_driven(State& s, const CaseRequest& request) {
                 .rank = s.bootstrap.rank(),
                 .wait_ns = s.options.wait_ns,
                 .oversubscribed = s.options.oversubscribed,
-                .fault = s.options.loop_fault}
+                .fault = s.options.loop_fault},
+            s.stream
         );
     });
     return prepared;
@@ -368,7 +371,7 @@ PreparedOnGpu prepare_alone(State& s, const CaseRequest& request) {
     const Place place = s.ground.reserve(request.engine, 0, request.user_bytes);
     PreparedOnGpu prepared{.collective = nullptr, .user_memory = place.user};
     bootstrap::agree(s.bootstrap, [&] {
-        prepared.collective = std::make_unique<DeviceCopy>(request.bytes, request.mode);
+        prepared.collective = std::make_unique<DeviceCopy>(request.bytes, request.mode, s.stream);
     });
     return prepared;
 }

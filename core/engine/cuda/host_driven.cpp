@@ -36,9 +36,9 @@ SenderSlots::SenderSlots(const schedule::Plan& plan) {
 
 HostDriven::HostDriven(
     host::Control& control, std::unique_ptr<host::Connections> connections, const schedule::Plan& plan,
-    const HostDrivenOptions& options
+    const HostDrivenOptions& options, std::shared_ptr<const ringscope::cuda::Stream> own_stream
 )
-    : StreamCollective{Mode::isolated},
+    : StreamCollective{Mode::isolated, std::move(own_stream)},
       control_{control},
       ranks_{plan.request.ranks},
       options_{options},

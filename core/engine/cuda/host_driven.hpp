@@ -50,7 +50,7 @@ class HostDriven final : public StreamCollective {
     /// The slots of `connections` are where the GPU sees them.
     HostDriven(
         host::Control& control, std::unique_ptr<host::Connections> connections, const schedule::Plan& plan,
-        const HostDrivenOptions& options
+        const HostDrivenOptions& options, std::shared_ptr<const ringscope::cuda::Stream> own_stream
     );
 
     void arm(std::span<const Operation> operations, EventLog* traced) override;

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The ringscope authors
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
 #include <vector>
 
 #include "cuda/cuda.hpp"
@@ -127,12 +128,16 @@ std::string preflight(
     bootstrap::Bootstrap& bootstrap, const std::vector<std::byte*>& memory, std::int64_t wait_ns,
     const PeerLie& lie
 ) {
-    bootstrap.barrier();
-    std::string found;
+    // Memory and streams are there before any rank's kernel waits for another's.
+    std::optional<ringscope::cuda::PinnedMemory> findings;
+    std::optional<ringscope::cuda::Stream> stream;
     bootstrap::agree(bootstrap, [&] {
         if (bootstrap.size() > most_peers) throw Error{ExitCode::unusable_engine, "too many ranks"};
-        const ringscope::cuda::PinnedMemory findings{
-            most_peers * static_cast<std::int64_t>(sizeof(PairFinding))};
+        findings.emplace(most_peers * static_cast<std::int64_t>(sizeof(PairFinding)));
+        stream.emplace();
+    });
+    std::string found;
+    bootstrap::agree(bootstrap, [&] {
         Preflight p{};
         for (int rank = 0; rank < bootstrap.size(); ++rank) {
             p.memory[rank] = memory[static_cast<std::size_t>(rank)];
@@ -141,11 +146,10 @@ std::string preflight(
         p.ranks = bootstrap.size();
         p.rank = bootstrap.rank();
         p.wait_ns = wait_ns;
-        p.findings = reinterpret_cast<PairFinding*>(findings.data());
-        const ringscope::cuda::Stream stream;
-        check_pairs<<<bootstrap.size(), threads, 0, stream.get()>>>(p);
+        p.findings = reinterpret_cast<PairFinding*>(findings->data());
+        check_pairs<<<bootstrap.size(), threads, 0, stream->get()>>>(p);
         ringscope::cuda::check(cudaGetLastError(), "cannot launch the preflight kernel");
-        stream.synchronize();
+        stream->synchronize();
         found = pack(p.findings, bootstrap.size());
     });
     std::vector<std::vector<PairFinding>> all;

@@ -16,8 +16,8 @@ bool StreamCollective::is_armed(std::span<const Operation> operations, bool trac
 void StreamCollective::arm(std::span<const Operation> operations, EventLog* events) {
     const bool traced = events != nullptr;
     if (is_armed(operations, traced)) return;
-    armed_[traced].graph.capture(stream_, [&] { enqueue_all(operations, traced); });
-    stream_.synchronize();
+    armed_[traced].graph.capture(*stream_, [&] { enqueue_all(operations, traced); });
+    stream_->synchronize();
     armed_[traced].operations.assign(operations.begin(), operations.end());
 }
 
@@ -41,7 +41,7 @@ Timing StreamCollective::timed_operations(std::span<const Operation> operations,
     return timed([&] {
         if (mode_ == Mode::graph && is_armed(operations, traced)) {
             const Range range{"graph of " + std::to_string(operations.size())};
-            return armed_[traced].graph.launch(stream_);
+            return armed_[traced].graph.launch(*stream_);
         }
         enqueue_all(operations, traced);
     });

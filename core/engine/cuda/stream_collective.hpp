@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/time.hpp"
@@ -13,7 +15,9 @@
 
 namespace ringscope::engine::cuda {
 
-/// Operations that a stream is asked for, timed by its events: one by one, or as a graph.
+/// Operations that a stream is asked for, timed by its events: one by one, or as a graph. A rank of an engine
+/// has one stream for all its cases: ranks that share a GPU wait for each other's kernels, and streams made
+/// anew for each case might come to share a queue of the GPU.
 class StreamCollective : public Collective {
  public:
     void arm(std::span<const Operation> operations, EventLog* traced) override;
@@ -23,8 +27,9 @@ class StreamCollective : public Collective {
     }
 
  protected:
-    explicit StreamCollective(Mode mode) : mode_{mode} {}
-    [[nodiscard]] const ringscope::cuda::Stream& stream() const { return stream_; }
+    StreamCollective(Mode mode, std::shared_ptr<const ringscope::cuda::Stream> stream)
+        : mode_{mode}, stream_{std::move(stream)} {}
+    [[nodiscard]] const ringscope::cuda::Stream& stream() const { return *stream_; }
     /// Whether these operations are a graph already, or are none in this mode.
     [[nodiscard]] bool is_armed(std::span<const Operation> operations, bool traced) const;
     virtual void enqueue(const Operation& operation) = 0;
@@ -41,9 +46,9 @@ class StreamCollective : public Collective {
     template <class Work>
     Timing timed(Work work) {
         Timing timing{.enter_ns = now_ns()};
-        start_.record(stream_);
+        start_.record(*stream_);
         work();
-        stop_.record(stream_);
+        stop_.record(*stream_);
         while (!stop_.done()) while_waiting(timing.enter_ns);
         timing.exit_ns = now_ns();
         timing.device_ns = stop_.ns_since(start_);
@@ -55,7 +60,7 @@ class StreamCollective : public Collective {
     void enqueue_all(std::span<const Operation> operations, bool traced);
 
     Mode mode_;
-    ringscope::cuda::Stream stream_;
+    std::shared_ptr<const ringscope::cuda::Stream> stream_;
     ringscope::cuda::Event start_, stop_;
     struct Armed {
         ringscope::cuda::Graph graph;
