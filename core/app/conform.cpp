@@ -120,7 +120,7 @@ class Printer {
     /// Ends the algorithm that was begun, if one was, and the output.
     void close() {
         if (!id_.empty()) end();
-        if (as_json_) std::cout << all_.dump(2) << "\n";
+        if (as_json_) std::cout << all_.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
         std::cout << std::flush;
     }
 

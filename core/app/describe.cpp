@@ -188,7 +188,8 @@ ExitCode describe(const options::Options& options) {
         algorithm, options.ranks, message_bytes(options.bytes), options_of(algorithm, options.params)
     );
     if (options.json) {
-        std::cout << to_json(description).dump(2) << "\n";
+        std::cout << to_json(description).dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
+                  << "\n";
     } else {
         print(description);
     }

@@ -142,7 +142,7 @@ void print(const plugin::PluginRegistry& registry) {
 ExitCode list(const options::Options& options) {
     const plugin::PluginRegistry registry = find_plugins(options);
     if (options.json) {
-        std::cout << to_json(registry).dump(2) << "\n";
+        std::cout << to_json(registry).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
     } else {
         print(registry);
     }

@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <malloc.h>
 
+#include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <iostream>
+#include <string_view>
+#include <thread>
 
 #include "app/commands.hpp"
 
@@ -38,6 +42,17 @@ ExitCode dispatch(const app::Arguments& arguments) {
     return ExitCode::ok;
 }
 
+/// Before MPI begins the launcher alone knows. All ranks of a job have the same words to complain of: the
+/// first one does so, and mpirun ends the others.
+bool is_first_of_job() {
+    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+        if (const char* rank = std::getenv(name)) return std::string_view{rank} == "0";
+    }
+    return true;
+}
+
+constexpr std::chrono::seconds grace{3};
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -49,6 +64,7 @@ int main(int argc, char** argv) {
     try {
         return static_cast<int>(dispatch({argv + 1, argv + argc}));
     } catch (const Error& e) {
+        if (!is_first_of_job()) std::this_thread::sleep_for(grace);
         std::cerr << "ringscope: " << e.what() << "\n";
         return static_cast<int>(e.code());
     } catch (const std::exception& e) {

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <new>
 #include <sstream>
 #include <thread>
 
@@ -73,7 +74,7 @@ ExitCode run_rank(
 ) {
     Session session{bootstrap, options, std::move(ladder)};
     try {
-        check_launch(options, bootstrap);
+        bootstrap::agree(bootstrap, [&] { check_launch(options, bootstrap); });
         session.step("bootstrap");
         session.load_plugins();
         return body(session);
@@ -84,6 +85,8 @@ ExitCode run_rank(
         if (e.code() != ExitCode::usage) end_job(session, e);
         if (session.is_first()) complain(e.what());
         return e.code();
+    } catch (const std::bad_alloc&) {
+        end_job(session, {ExitCode::out_of_memory, "there is not enough memory left on this host"});
     } catch (const std::exception& e) {
         end_job(session, {ExitCode::internal, std::string{"internal error: "} + e.what()});
     }

@@ -133,8 +133,12 @@ class Run {
         std::atomic<bench::Runner*> running{nullptr};
         bench::Watchdog watchdog{[&](const std::string& stage) {
             const std::string reason = stage + " has not ended in time (timeout.case)";
-            if (bench::Runner* held_up = running.load()) held_up->abandon(reason);
-            end_job(session_, {ExitCode::timeout, reason});
+            ExitCode code = ExitCode::timeout;
+            if (bench::Runner* held_up = running.load()) {
+                held_up->abandon(reason);
+                code = worst(code, held_up->worst());
+            }
+            end_job(session_, {code, reason});
         }};
         bench::Runner runner{
             session_.bootstrap(),
@@ -147,14 +151,37 @@ class Run {
             machine::Ceilings{survey_.rows},
             session_.health_probe()};
         running.store(&runner);
-        const ExitCode code = runner.run(cases_);
+        const ExitCode code = run_cases(runner);
+        running.store(nullptr);
+        watchdog.enter("finishing the output", finishing_ns);
         finish_file(runner);
         session_.close();
+        watchdog.leave();
         if (reporter_) reporter_->end(runner.traffic(), code);
         if (!runner.late_errors().empty())
             std::cerr << "note: after the last case: " + runner.late_errors() + "\n";
         if (session_.is_first() && !runner.first_fault().empty()) complain(runner.first_fault());
         return code;
+    }
+
+    /// Where the run ends early, what it had to say until then is said all the same, and the worst of it
+    /// counts.
+    ExitCode run_cases(bench::Runner& runner) {
+        try {
+            return runner.run(cases_);
+        } catch (const engine::host::StuckError& e) {
+            throw Error{worst(runner.worst(), e.code()), e.what()};  // the runner has ended the report
+        } catch (const bootstrap::AgreedError& e) {
+            end_report(runner, e.code());
+            throw bootstrap::AgreedError{worst(runner.worst(), e.code()), e.what()};
+        } catch (const Error& e) {
+            end_report(runner, e.code());
+            throw Error{worst(runner.worst(), e.code()), e.what()};
+        }
+    }
+
+    void end_report(const bench::Runner& runner, ExitCode code) {
+        if (reporter_) reporter_->end(runner.traffic(), worst(runner.worst(), code));
     }
 
     void finish_file(const bench::Runner& runner) {
@@ -170,6 +197,8 @@ class Run {
         writer_->append(clocks.rows);
         writer_->append(clocks.exchanges);
     }
+
+    static constexpr std::int64_t finishing_ns = 300'000'000'000;
 
     [[nodiscard]] trace::TraceWriter* writer() { return writer_ ? &*writer_ : nullptr; }
 

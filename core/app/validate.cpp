@@ -80,7 +80,8 @@ ExitCode validate(const options::Options& options) {
     if (!faults.empty()) return ExitCode::usage;
     const Experiment experiment = parse_experiment(text, path, words, options.set);
     if (options.json) {
-        std::cout << to_json(experiment).dump(2) << "\n";
+        std::cout << to_json(experiment).dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
+                  << "\n";
     } else {
         std::cout << path << ": ok, " << expand(experiment).size() << " cases\n";
     }

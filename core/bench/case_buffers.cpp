@@ -3,12 +3,16 @@
 #include "bench/case_buffers.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace ringscope::bench {
 namespace {
 
 /// Rotating outputs of a sample take no more than this, so that long messages do not exhaust the memory.
 constexpr std::int64_t sample_bytes = std::int64_t{256} << 20;
+
+/// What a buffer takes besides its bytes, at most.
+constexpr std::int64_t guards = 16384;
 
 /// So many operations hide the launch of a graph (docs/performance-notes.md).
 constexpr std::int64_t operations_per_graph = 20;
@@ -24,15 +28,16 @@ std::int64_t isolated_operations(std::int64_t bytes) {
 std::int64_t operations_per_sample(const Case& point, const Experiment& experiment, bool on_device) {
     if (point.mode == Mode::isolated)
         return on_device || point.in_place ? 1 : isolated_operations(point.bytes);
-    const std::int64_t fit = std::max<std::int64_t>(2, sample_bytes / std::max<std::int64_t>(point.bytes, 1));
+    const std::int64_t fit = std::max<std::int64_t>(2, sample_bytes / (point.bytes + guards));
     const std::int64_t wanted =
         point.mode == Mode::graph ? operations_per_graph : experiment.measure.iterations;
     return std::clamp<std::int64_t>(wanted, 1, fit);
 }
 
 std::int64_t buffer_bytes(const Case& point, const Experiment& experiment) {
-    constexpr std::int64_t guards = 16384;
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
     const std::int64_t buffers = operations_per_sample(point, experiment, false) + (point.in_place ? 0 : 1);
+    if (point.bytes > most / buffers - guards) return most;
     return buffers * (point.bytes + guards);
 }
 

@@ -25,6 +25,8 @@ namespace {
 
 using trace::nan;
 
+constexpr std::int64_t reading_ns = 60'000'000'000;  // of all ranks' devices; it takes milliseconds
+
 std::string title(const Case& point) {
     return "case " + std::to_string(point.index) + " (" + report::label(point.algorithm) + ", " +
            std::to_string(point.bytes) + " bytes of " + std::string{name_of(point.dtype)} + ", " +
@@ -126,16 +128,32 @@ Runner::Runner(
       events_{experiment.trace.max_events_in_memory, outputs_.spill} {}
 
 ExitCode Runner::run(const std::vector<Case>& cases) {
+    watchdog_.enter("reading the state of the machine", reading_ns);
     read_before();
     for (const Case& point : cases) {
-        watchdog_.enter(title(point), experiment_.timeout.case_ns);
+        begin(point);
         keep_clocks();
         run_case(point);
     }
-    watchdog_.leave();
+    end_cases();
     read_after();
+    watchdog_.leave();
     events_.remove();
-    return any_ran_ || worst_ != ExitCode::ok ? worst_ : ExitCode::skipped;
+    return any_ran_ || worst_ != ExitCode::ok ? worst_.load() : ExitCode::skipped;
+}
+
+/// From here on it is this case that is timed out where the ranks are held up.
+void Runner::begin(const Case& point) {
+    const std::lock_guard lock{output_};
+    running_ = row_of(point);
+    running_->engine = preparer_.engine_of(point);
+    watchdog_.enter(title(point), experiment_.timeout.case_ns);
+}
+
+void Runner::end_cases() {
+    const std::lock_guard lock{output_};
+    running_.reset();
+    watchdog_.enter("reading the state of the machine after the last case", reading_ns);
 }
 
 /// What is known of the clocks of other hosts is worth most right after it was asked.
@@ -178,10 +196,6 @@ void Runner::run_case(const Case& point) {
         .busiest_link_bytes = nan,
         .waited_share = nan};
     summary.row.engine = preparer_.engine_of(point);
-    {
-        const std::lock_guard lock{output_};
-        running_ = summary.row;
-    }
     const engine::cuda::Range range{title(point)};
     ExitCode code = ExitCode::ok;
     try {
@@ -215,7 +229,7 @@ void Runner::run_case(const Case& point) {
     } else {
         any_ran_ = true;
     }
-    worst_ = worst(worst_, code);
+    worst_ = ringscope::worst(worst_, code);
     if (code != ExitCode::ok && first_fault_.empty()) first_fault_ = title(point) + ": " + summary.row.reason;
     finish_case(summary);
 }
@@ -400,7 +414,7 @@ PassedEvents Runner::store_events(const std::vector<RankResult>& results, trace:
         if (outputs_.writer == nullptr) return;
         const std::lock_guard lock{output_};
         outputs_.writer->append(events);
-        running_.events_written = row.events_written;
+        running_->events_written = row.events_written;
     });
     return passed;
 }
@@ -533,16 +547,18 @@ void Runner::end_stuck(report::CaseSummary& summary) {
     if (bootstrap_.rank() != 0) return;
     finish_case(summary);
     if (outputs_.writer != nullptr) finish_early(summary.row);
-    if (outputs_.reporter != nullptr) outputs_.reporter->end(traffic_, ExitCode::timeout);
+    if (outputs_.reporter != nullptr)
+        outputs_.reporter->end(traffic_, ringscope::worst(worst_, ExitCode::timeout));
 }
 
 void Runner::abandon(const std::string& reason) {
     if (outputs_.writer == nullptr) return;
     const std::unique_lock lock{output_, std::try_to_lock};
     if (!lock.owns_lock()) return;  // held up in the middle of writing: the file is beyond help
-    running_.status = trace::CaseStatus::timeout;
-    running_.reason = reason;
-    finish_early(running_);
+    if (!running_) return outputs_.writer->finish(lossy_, trace::TraceWriter::Log::kept);
+    running_->status = trace::CaseStatus::timeout;
+    running_->reason = reason;
+    finish_early(*running_);
 }
 
 /// In the log the case has no mark that it is finished: what the ranks have of it belongs there.

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,13 +58,15 @@ class Runner {
     /// before is complete in the file.
     ExitCode run(const std::vector<Case>& cases);
 
-    /// Completes the file with what was finished, and the case that runs as timed out, while `run` is held up
-    /// for ever. From another thread, before the process ends.
+    /// Completes the file with what was finished, and the case that runs, if one does, as timed out, while
+    /// `run` is held up for ever. From another thread, before the process ends.
     void abandon(const std::string& reason);
 
     [[nodiscard]] const report::TrafficVerdict& traffic() const { return traffic_; }
     /// The first case that is not as it must be, in words; "" when there is none.
     [[nodiscard]] const std::string& first_fault() const { return first_fault_; }
+    /// Of the cases until now.
+    [[nodiscard]] ExitCode worst() const { return worst_; }
     [[nodiscard]] bool lossy() const { return lossy_; }
     /// Errors of the machine after the last case, in words; "" where there was none, and on other ranks
     /// than 0.
@@ -72,6 +76,8 @@ class Runner {
     void keep_clocks();
     void read_before();
     void read_after();
+    void begin(const Case& point);
+    void end_cases();
     void run_case(const Case& point);
     void measure(const Case& point, report::CaseSummary& summary);
     [[nodiscard]] std::vector<std::int32_t> members_of(const PreparedCase& prepared) const;
@@ -117,16 +123,16 @@ class Runner {
     Watchdog& watchdog_;
     Outputs outputs_;
     Timeout timeout_;
-    std::mutex output_;           ///< held while the file is written
-    trace::CaseRow running_;      ///< the case that runs, as far as it is known; by `output_`
-    machine::Ceilings ceilings_;  ///< rank 0's: what the links can do
+    std::mutex output_;                      ///< held while the file is written
+    std::optional<trace::CaseRow> running_;  ///< the case that runs, as far as it is known; by `output_`
+    machine::Ceilings ceilings_;             ///< rank 0's: what the links can do
     HealthProbe probe_;
     HealthWatch watch_;  ///< rank 0's
     Preparer preparer_;
     std::unique_ptr<StartGate> gate_;
     EventStore events_;
     report::TrafficVerdict traffic_;
-    ExitCode worst_ = ExitCode::ok;
+    std::atomic<ExitCode> worst_ = ExitCode::ok;
     bool any_ran_ = false;
     bool lossy_ = false;
     std::string first_fault_, late_errors_;

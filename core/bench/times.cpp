@@ -89,10 +89,11 @@ std::vector<Span> timed_spans(const std::vector<RankResult>& results, trace::Cas
     return {};
 }
 
-/// Share of the ranks' traced time that their events spent waiting.
+/// Share of the ranks' traced time that their events spent waiting. What dropped events waited nobody knows.
 double waited_share(const std::vector<RankResult>& results, std::int32_t side_by_side) {
     double waited = 0, all = 0;
     for (const RankResult& result : results) {
+        if (result.events_dropped > 0) return trace::nan;
         waited += result.waited_ns;
         for (const trace::SampleRow& s : result.samples) {
             if (!s.traced) continue;
@@ -104,10 +105,12 @@ double waited_share(const std::vector<RankResult>& results, std::int32_t side_by
     return all > 0 ? waited / all / side_by_side : trace::nan;
 }
 
-/// Events of the busiest rank in one operation, that are recorded one after the other.
+/// Events of the busiest rank in one operation, that are recorded one after the other; those that there was
+/// no room for cost as much.
 double events_in_a_row(const std::vector<RankResult>& results, std::int32_t side_by_side) {
     std::int64_t most = 0;
-    for (const RankResult& result : results) most = std::max(most, result.events_kept);
+    for (const RankResult& result : results)
+        most = std::max(most, result.events_kept + result.events_dropped);
     const RankResult& first = results.front();
     const auto traced = std::ranges::count(first.samples, true, &trace::SampleRow::traced);
     return static_cast<double>(most) / static_cast<double>(traced * first.traced_ops * side_by_side);
@@ -122,7 +125,8 @@ void set_overhead(const std::vector<RankResult>& results, const PreparedCase& pr
     row.trace_overhead_low = overhead.interval.low;
     row.trace_overhead_high = overhead.interval.high;
     row.noise_floor = overhead.noise_floor;
-    row.event_cost_ns = overhead.ns / events_in_a_row(results, prepared.side_by_side);
+    const double events = events_in_a_row(results, prepared.side_by_side);
+    row.event_cost_ns = events > 0 ? overhead.ns / events : trace::nan;
     const bool sure = !(overhead.interval.low <= 0.05);  // also where there is no interval
     if (overhead.share > 0.05 && sure) add_mark(row, "trace-perturbed");
 }

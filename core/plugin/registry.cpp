@@ -135,12 +135,14 @@ void PluginRegistry::load_folder(const std::string& folder) {
 
 /// A folder that is searched twice, under two names perhaps, holds each plugin once.
 void PluginRegistry::load(const std::string& file) {
-    if (!seen_.insert(fs::weakly_canonical(file).string()).second) return;
     try {
+        if (!seen_.insert(fs::weakly_canonical(file).string()).second) return;
         check_file(file);
         add(entry_of(SharedLibrary{file}), file);
     } catch (const Error& e) {
         refused_.push_back({file, e.what()});
+    } catch (const fs::filesystem_error& e) {
+        refused_.push_back({file, e.code().message()});
     }
 }
 

@@ -43,6 +43,9 @@ std::int64_t whole_lines(const ringscope_algorithm& algorithm, const PlanRequest
                              " has " + std::to_string(link.line_bytes) + " (params: slot_bytes)"};
 }
 
+/// More would be a plan larger than most machines' memory.
+constexpr std::int64_t most_slices = std::int64_t{1} << 22;
+
 /// Slices so that no message of the largest chunk exceeds what `parts` slots hold.
 std::int64_t slices_for(const Plan& plan) {
     const PlanRequest& request = plan.request;
@@ -54,7 +57,12 @@ std::int64_t slices_for(const Plan& plan) {
             largest = std::max(largest, cut(chunk, request.channels, channel).size);
         }
     }
-    return std::max<std::int64_t>(1, (largest + message - 1) / message);
+    const std::int64_t slices = largest == 0 ? 1 : (largest - 1) / message + 1;
+    if (slices <= most_slices) return slices;
+    throw Error{
+        ExitCode::usage, "a message of " + std::to_string(request.bytes) + " bytes would go in " +
+                             std::to_string(slices) + " slices; at most " + std::to_string(most_slices) +
+                             " are planned: larger slots make fewer (params: slot_bytes)"};
 }
 
 void record_all(const ringscope_algorithm& algorithm, Plan& plan) {

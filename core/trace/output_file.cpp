@@ -15,6 +15,7 @@
 
 #include "base/error.hpp"
 #include "trace/descriptor.hpp"
+#include "trace/spill.hpp"
 
 namespace ringscope::trace {
 namespace {
@@ -76,8 +77,14 @@ void make_parent(const std::string& path) {
     );
 }
 
+/// Its log is locked until the file has its name; the partial file itself only until HDF5 has closed it.
+void refuse_running(const std::string& path) {
+    if (is_being_written(log_name(path)))
+        fail("another run is writing " + path + "; wait for it or name another file with --output");
+}
+
 void remove_stale(const std::string& partial) {
-    const Descriptor file{partial, O_RDONLY};
+    const Descriptor file{partial, O_RDONLY | O_NONBLOCK};
     if (!file.valid() && errno == ENOENT) return;
     if (!file.valid()) fail_system("cannot open " + partial + ", left by an earlier run");
     // The writer of a partial file holds HDF5's lock on it, which is a flock. The lock is kept until the name

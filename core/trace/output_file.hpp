@@ -18,6 +18,9 @@ void refuse_existing(const std::string& path, bool force);
 /// Makes the directory of `path` if it is missing.
 void make_parent(const std::string& path);
 
+/// Throws Error(output) where a run that goes on has this output.
+void refuse_running(const std::string& path);
+
 /// Removes what a crashed run left under this name; refuses if a running process still holds it.
 void remove_stale(const std::string& partial);
 

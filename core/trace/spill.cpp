@@ -190,7 +190,7 @@ void SpillWriter::write(const std::string& bytes) {
     }
 }
 
-SpillReader::SpillReader(std::string path) : path_{std::move(path)}, file_{path_, O_RDONLY} {
+SpillReader::SpillReader(std::string path) : path_{std::move(path)}, file_{path_, O_RDONLY | O_NONBLOCK} {
     if (!file_.valid())
         fail_system("cannot open " + path_, "name the spills that a run left: NAME.h5.spill*");
     struct stat file {};

@@ -157,6 +157,7 @@ TraceWriter::TraceWriter(std::string path, const RunInfo& run, bool force, Makin
     : path_{std::move(path)}, partial_{partial_name(path_)}, run_uuid_{run.run_uuid}, force_{force} {
     refuse_existing(path_, force_);
     make_parent(path_);
+    refuse_running(path_);
     remove_stale(partial_);
     require_space(partial_, metadata_bytes);
     hdf5::set_up();

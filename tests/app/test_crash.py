@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy
 import pytest
 from program import (
+    FIXTURES,
     PROGRAM,
     attributes,
     call,
@@ -297,6 +298,21 @@ def test_full_disk_keeps_what_was_written(tmp_path):
     ran.told.write_text(done.err, encoding="utf-8")
     assert ran.written() and ran.spills() and not ran.output.exists()
     check_what_is_left(ran)
+
+
+def test_wrong_case_counts_more_than_the_disk_that_is_full_later(tmp_path):
+    """And what is known until then is said: the report ends as it should."""
+    if not own_mounts():
+        pytest.skip("unshare -m is not permitted here")
+    small = tmp_path / "small"
+    small.mkdir()
+    text = WRITING.format(output=small / "run.h5").replace("iterations: 40", "iterations: 100")
+    file = write_yaml(tmp_path, text.replace("algorithms: [", "algorithms: [mutant-sent-twice, "))
+    words = shell_words(file, "--json", "--plugin-path", FIXTURES / "mutants")
+    done = call("unshare", "-m", "bash", "-c", f"mount -t tmpfs -o size=4m tmpfs {small} && exec {words}")
+    done.complains(3, str(small / "run.h5."))
+    assert done.json["exit_code"] == 3
+    assert "wrong" in {case["status"] for case in done.json["cases"]}
 
 
 def test_full_shared_memory_ends_a_case_and_not_the_others(tmp_path):

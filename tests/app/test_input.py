@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad input gives one line that says what is wrong, and the exit code of the contract."""
 
+import fcntl
 import os
 import shlex
 import time
@@ -111,6 +112,36 @@ def test_impossible_size_is_refused_before_anything_is_allocated(tmp_path):
     begin = time.monotonic()
     run(2, write_yaml(tmp_path, one_case("ring-simple", str(2**50)))).complains(5, str(2**50), "bytes")
     assert time.monotonic() - begin < 20
+
+
+def test_largest_size_of_all_is_refused_like_any_that_is_too_large(tmp_path):
+    """Two buffers of it are more than 64 bits count."""
+    run(2, write_yaml(tmp_path, one_case("ring-simple", str(2**62)))).complains(5, "buffers of 2 ranks")
+
+
+def test_plan_of_too_many_slices_is_refused(tmp_path):
+    text = one_case("ring-ll", str(2**40), slot_bytes=64)
+    run(2, write_yaml(tmp_path, text), "--dry-run").complains(2, "slices", "slot_bytes")
+
+
+def test_faulty_option_is_one_complaint_of_all_ranks():
+    run(4, "--no-such-option").complains(2, "no-such-option")
+
+
+def test_run_whose_output_another_run_writes_is_refused(tmp_path):
+    """Its log is locked until its file has its name, the partial file only until it is closed."""
+    log, partial = tmp_path / "run.h5.spill", tmp_path / "run.h5.partial"
+    partial.write_bytes(b"complete but for its name")
+    with log.open("wb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        text = f"{RING}\noutput: {tmp_path}/run.h5"
+        run(2, write_yaml(tmp_path, text)).complains(7, "another run is writing")
+    assert partial.read_bytes() == b"complete but for its name"
+
+
+def test_pipe_is_neither_waited_for_nor_read(tmp_path):
+    os.mkfifo(tmp_path / "run.h5.spill")
+    ringscope("convert", tmp_path / "run.h5.spill", "--output", tmp_path / "run.h5").complains(7, "not a regular file")
 
 
 def test_expected_ranks_differ(tmp_path):

@@ -126,6 +126,15 @@ def test_list_json_tells_what_can_run():
     assert told["refused"] == []
 
 
+def test_list_json_stands_any_name_of_a_file(tmp_path):
+    folder = os.fsencode(tmp_path) + b"/\xff"
+    os.mkdir(folder)
+    with open(folder + b"/a.so", "wb"):
+        pass
+    done = ringscope("list", "--json", "--plugin-path", os.fsdecode(folder)).is_good()
+    assert [refused["file"][-4:] for refused in done.json["refused"]] == ["a.so"]
+
+
 def test_version_and_help():
     assert ringscope("--version").is_good().out.strip()
     assert "mpirun" in ringscope("--help").is_good().out

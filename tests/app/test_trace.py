@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The trace file of a real run: complete, ordered, and covering the time of the ranks."""
 
+import math
 import os
 from collections import defaultdict
 
@@ -107,6 +108,20 @@ trace: {iterations: 3, max_events_per_rank: 10}
     assert set(table(file, "traffic")["traced_payload"]) == {-1}
     done = lint(file)
     assert done.code == 0, done
+
+
+def test_what_events_do_not_tell_is_no_number(tmp_path):
+    """How long ranks waited in events that were dropped, and what the events of an empty message cost."""
+    text = f"""
+sweep: {{algorithms: [ring-simple], sizes: [0, 1MiB]}}
+measure: {{warmup: 0, iterations: 4}}
+trace: {{iterations: 3, max_events_per_rank: 1}}
+output: {tmp_path}/few.h5
+"""
+    done = run(2, write_yaml(tmp_path, text), "--json").is_good()
+    assert [case["waited_share"] for case in done.json["cases"]][1] is None
+    cost = table(tmp_path / "few.h5", "cases")["event_cost_ns"]
+    assert math.isnan(cost[0]) and math.isfinite(cost[1])
 
 
 def test_trace_that_is_off_leaves_no_events(tmp_path):

@@ -54,6 +54,15 @@ class Registry : public testing::Test {
     fs::path folder_;
 };
 
+TEST_F(Registry, LinkToItself_IsRefusedAndTheOthersAreFound) {
+    copy_ring("ring.so");
+    fs::create_symlink(folder_ / "a.so", folder_ / "a.so");
+    const PluginRegistry registry = registry_of({folder_});
+    EXPECT_THAT(registry.algorithms(), Not(IsEmpty()));
+    ASSERT_THAT(registry.refused(), SizeIs(1));
+    EXPECT_THAT(registry.refused().front().file, HasSubstr("a.so"));
+}
+
 TEST_F(Registry, BuiltPlugins_AreFoundWithFileAndVersion) {
     const PluginRegistry registry = registry_of({plugins});
     EXPECT_THAT(registry.refused(), IsEmpty());
