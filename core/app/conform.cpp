@@ -10,6 +10,7 @@
 
 #include "app/commands.hpp"
 #include "app/ranks.hpp"
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "conform/gate.hpp"
 #include "conform/paper.hpp"
@@ -120,7 +121,7 @@ class Printer {
     /// Ends the algorithm that was begun, if one was, and the output.
     void close() {
         if (!id_.empty()) end();
-        if (as_json_) std::cout << all_.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+        if (as_json_) std::cout << json_text(all_) << "\n";
         std::cout << std::flush;
     }
 
@@ -177,8 +178,8 @@ ExitCode conform_on_ranks(Session& session, const options::Options& options) {
     const std::vector<std::string> ids = ids_of(session.registry(), options.subjects);
     session.connect(one_case_of_each(ids, options.engine), {});
     Printer printer{options.json, on_ranks(session.bootstrap().size())};
-    bench::Watchdog watchdog{[&](const std::string& stage) {
-        end_job(session, {ExitCode::timeout, stage + " has not ended in time"});
+    bench::Watchdog watchdog{[&](const std::string& reason) {
+        end_job(session, {ExitCode::timeout, reason});
     }};
     conform::Gate gate{session.bootstrap(), session.registry(),
                        session.engines(),   watchdog,

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands.hpp"
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "baseline/mpi.hpp"
 #include "schedule/traffic.hpp"
@@ -188,8 +189,7 @@ ExitCode describe(const options::Options& options) {
         algorithm, options.ranks, message_bytes(options.bytes), options_of(algorithm, options.params)
     );
     if (options.json) {
-        std::cout << to_json(description).dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
-                  << "\n";
+        std::cout << json_text(to_json(description)) << "\n";
     } else {
         print(description);
     }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands.hpp"
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "baseline/mpi.hpp"
 #include "environment/environment.hpp"
@@ -142,7 +143,7 @@ void print(const plugin::PluginRegistry& registry) {
 ExitCode list(const options::Options& options) {
     const plugin::PluginRegistry registry = find_plugins(options);
     if (options.json) {
-        std::cout << to_json(registry).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+        std::cout << json_text(to_json(registry)) << "\n";
     } else {
         print(registry);
     }

@@ -83,10 +83,10 @@ class Run {
             if (std::ranges::find(ground.names, engine) == ground.names.end()) ground.names.push_back(engine);
         }
         constexpr std::int64_t limit_ns = 60'000'000'000;
-        bench::Watchdog watchdog{[this](const std::string& stage) {
-            end_job(session_, {ExitCode::timeout, stage + " has not ended in 60 s (machine.enabled)"});
+        bench::Watchdog watchdog{[this](const std::string& reason) {
+            end_job(session_, {ExitCode::timeout, reason});
         }};
-        watchdog.enter("measuring the machine", limit_ns);
+        watchdog.enter("measuring the machine has not ended in 60 s (machine.enabled)", limit_ns);
         survey_ = machine::survey(session_.bootstrap(), ground);
         session_.step("machine");
     }
@@ -131,8 +131,7 @@ class Run {
 
     ExitCode measure() {
         std::atomic<bench::Runner*> running{nullptr};
-        bench::Watchdog watchdog{[&](const std::string& stage) {
-            const std::string reason = stage + " has not ended in time (timeout.case)";
+        bench::Watchdog watchdog{[&](const std::string& reason) {
             ExitCode code = ExitCode::timeout;
             if (bench::Runner* held_up = running.load()) {
                 held_up->abandon(reason);
@@ -153,7 +152,7 @@ class Run {
         running.store(&runner);
         const ExitCode code = run_cases(runner);
         running.store(nullptr);
-        watchdog.enter("finishing the output", finishing_ns);
+        watchdog.enter("finishing the output has not ended in 300 s", finishing_ns);
         finish_file(runner);
         session_.close();
         watchdog.leave();

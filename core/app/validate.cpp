@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands.hpp"
+#include "base/json_text.hpp"
 #include "report/summary.hpp"
 
 namespace ringscope::app {
@@ -80,8 +81,7 @@ ExitCode validate(const options::Options& options) {
     if (!faults.empty()) return ExitCode::usage;
     const Experiment experiment = parse_experiment(text, path, words, options.set);
     if (options.json) {
-        std::cout << to_json(experiment).dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
-                  << "\n";
+        std::cout << json_text(to_json(experiment)) << "\n";
     } else {
         std::cout << path << ": ok, " << expand(experiment).size() << " cases\n";
     }

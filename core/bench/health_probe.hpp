@@ -18,7 +18,8 @@ struct HealthProbe {
     /// own clock, case and rank are left out. Empty: nothing is watched.
     std::function<std::vector<trace::HealthRow>()> read{};
     std::set<std::string> over_nvlink{};  ///< GPUs of this host that reach each other past their PCIe links
-    bool stands_in = false;  ///< what is read is a tree of files: every case of some length counts as load on its links
+    /// What is read is a tree of files: every case of some length counts as load on its links.
+    bool stands_in = false;
 };
 
 /// Reads the machine, or the tree below another root.

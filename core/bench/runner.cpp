@@ -128,7 +128,7 @@ Runner::Runner(
       events_{experiment.trace.max_events_in_memory, outputs_.spill} {}
 
 ExitCode Runner::run(const std::vector<Case>& cases) {
-    watchdog_.enter("reading the state of the machine", reading_ns);
+    watchdog_.enter("reading the state of the machine has not ended in 60 s", reading_ns);
     read_before();
     for (const Case& point : cases) {
         begin(point);
@@ -147,13 +147,13 @@ void Runner::begin(const Case& point) {
     const std::lock_guard lock{output_};
     running_ = row_of(point);
     running_->engine = preparer_.engine_of(point);
-    watchdog_.enter(title(point), experiment_.timeout.case_ns);
+    watchdog_.enter(title(point) + " has not ended in time (timeout.case)", experiment_.timeout.case_ns);
 }
 
 void Runner::end_cases() {
     const std::lock_guard lock{output_};
     running_.reset();
-    watchdog_.enter("reading the state of the machine after the last case", reading_ns);
+    watchdog_.enter("reading the state of the machine after the last case has not ended in 60 s", reading_ns);
 }
 
 /// What is known of the clocks of other hosts is worth most right after it was asked.

@@ -20,9 +20,9 @@ Watchdog::~Watchdog() {
     thread_.join();
 }
 
-void Watchdog::enter(const std::string& stage, std::int64_t limit_ns) {
+void Watchdog::enter(const std::string& reason, std::int64_t limit_ns) {
     const std::lock_guard lock{mutex_};
-    stage_ = stage;
+    reason_ = reason;
     deadline_ns_ = now_ns() + limit_ns;
     changed_.notify_all();
 }
@@ -45,9 +45,9 @@ void Watchdog::watch() {
             continue;
         }
         deadline_ns_ = 0;
-        const std::string stage = stage_;
+        const std::string reason = reason_;
         lock.unlock();
-        expired_(stage);
+        expired_(reason);
         lock.lock();
     }
 }

@@ -16,15 +16,16 @@ namespace ringscope::bench {
 /// but end the process.
 class Watchdog {
  public:
-    using Expired = std::function<void(const std::string& stage)>;
+    using Expired = std::function<void(const std::string& reason)>;
 
     explicit Watchdog(Expired expired);
     ~Watchdog();
     Watchdog(const Watchdog&) = delete;
     Watchdog& operator=(const Watchdog&) = delete;
 
-    /// Begins a stage, which ends the one before it; it must end within `limit_ns`.
-    void enter(const std::string& stage, std::int64_t limit_ns);
+    /// Begins a stage, which ends the one before it; it must end within `limit_ns`. `reason` is what is said
+    /// where it does not, with the name of the limit.
+    void enter(const std::string& reason, std::int64_t limit_ns);
     void leave();
 
  private:
@@ -33,7 +34,7 @@ class Watchdog {
     Expired expired_;
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::string stage_;
+    std::string reason_;
     std::int64_t deadline_ns_ = 0;  ///< 0: nothing to watch
     bool stopping_ = false;
     std::thread thread_;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "doctor/findings.hpp"
 #include "environment/cpu_list.hpp"
@@ -210,7 +211,7 @@ std::string as_json(const Examination& examination, const std::vector<Finding>& 
              {"advice", finding.advice}}
         );
     }
-    return root.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+    return json_text(root) + "\n";
 }
 
 }  // namespace ringscope::doctor

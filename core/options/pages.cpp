@@ -143,7 +143,7 @@ void add_common(po::options_description& options) {
     options.add_options()(
         "plugin-path", texts("DIR"), "look for plugins there too; repeatable (RINGSCOPE_PLUGIN_PATH)"
     )("verbose,v", repeatable_flag(), "say more on stderr; repeatable")(
-        "quiet,q", repeatable_flag(), "no notes on stderr"
+        "quiet,q", repeatable_flag(), "no notes on engines and clocks on stderr"
     )("version", flag(), "print the version")("help,h", flag(), "print this");
 }
 

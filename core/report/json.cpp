@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "trace/marks.hpp"
 
 namespace ringscope::report {
@@ -127,8 +128,7 @@ void JsonReporter::end(const TrafficVerdict& verdict, ExitCode code) {
     for (const CaseSummary& summary : cases_) object["cases"].push_back(case_json(summary));
     object["traffic"] = traffic_json(verdict);
     object["exit_code"] = static_cast<int>(code);
-    // A plugin's text may hold any bytes: replace what is no UTF-8 rather than lose the result.
-    out_ << object.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+    out_ << json_text(object) << "\n";
     out_.flush();
 }
 

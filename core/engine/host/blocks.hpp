@@ -20,8 +20,8 @@ namespace ringscope::engine::host {
 template <class Link>
 class Blocks {
  public:
-    /// Out of line, so that its loops have the registers for themselves whatever is around them: measured, 10
-    /// % of the time of LL.
+    /// Out of line, so that its loops have the registers for themselves whatever is around them: measured, a
+    /// tenth of the time of LL.
     template <class Probe>
     [[gnu::noinline]] static void play(
         const ReadyOp& op, const Buffers& buffers, Scratch& scratch, Waiter& waiter, Probe& probe
